@@ -1,0 +1,248 @@
+"""What wakes each manager: the kinds it watches, which changes count, and how a changed object maps to keys.
+
+A table of pure functions, so that the controller's reflectors and `testing.scenario` wake managers in the same way, and so
+that "who looks at this object?" has one place for its answer. The sources are the watch tables of the behaviour facts
+(CAPM3 4.0.1, 4.0.2, 4.1 and 4.2); rows that the Go program lacks are marked "ours".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from capm3_api import kinds, meta, names
+from capm3_api.meta import Key, Kind
+from capm3_api.model import Raw
+
+from capm3_managers import owners
+from capm3_managers.ports import Reader
+
+Keys = Callable[[Raw, Reader], Sequence[Key]]
+"""Changed object -> keys of the objects to reconcile; reads the cache only."""
+
+Passes = Callable[[Raw | None, Raw | None], bool]
+"""(before, after) -> whether the change counts; ``None`` before a creation and after a deletion."""
+
+
+def any_change(old: Raw | None, new: Raw | None) -> bool:
+    """Every event."""
+    return True
+
+
+@dataclasses.dataclass(frozen=True)
+class Watch:
+    """One watched kind.
+
+    Args:
+        optional: its CRD may be missing from the cluster; the watch then starts when it appears.
+    """
+
+    kind: Kind
+    keys: Keys
+    passes: Passes = any_change
+    optional: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Watching:
+    """Everything that wakes one manager.
+
+    Args:
+        unpaused: drop events of objects with the paused annotation (the object after the change counts).
+        labelled: honour ``--watch-filter``.
+        self_managed: drop events of objects that somebody else manages.
+    """
+
+    rows: tuple[Watch, ...]
+    unpaused: bool = True
+    labelled: bool = True
+    self_managed: bool = False
+
+
+def wakes(
+    watching: Watching, row: Watch, old: Raw | None, new: Raw | None, reader: Reader, label: str = ""
+) -> list[Key]:
+    """The keys that a change wakes, without duplicates, in order; both sides of an update are mapped.
+
+    Args:
+        label: the value of ``--watch-filter``.
+    """
+    current = new if new is not None else old
+    if current is None or not _admitted(watching, current, label) or not row.passes(old, new):
+        return []
+    sides = [side for side in (old, new) if side is not None]
+    return list(dict.fromkeys(key for side in sides for key in row.keys(side, reader)))
+
+
+def is_paused(obj: Raw) -> bool:
+    """Whether the object carries ``cluster.x-k8s.io/paused``, whatever its value."""
+    return names.PAUSED_ANNOTATION in _annotations(obj)
+
+
+def is_externally_managed(obj: Raw) -> bool:
+    """Whether the object carries ``cluster.x-k8s.io/managed-by``, whatever its value."""
+    return names.MANAGED_BY_ANNOTATION in _annotations(obj)
+
+
+def has_watch_label(obj: Raw, label: str) -> bool:
+    """Whether ``--watch-filter=<label>`` lets the object pass; an empty filter passes everything."""
+    return not label or _labels(obj).get(names.WATCH_FILTER_LABEL) == label
+
+
+def itself(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The changed object is the one to reconcile."""
+    return [meta.key_of(obj)]
+
+
+def owned_by(kind: Kind) -> Keys:
+    """The owners of that group and kind, in the object's namespace."""
+
+    def keys(obj: Raw, reader: Reader) -> Sequence[Key]:
+        namespace = meta.key_of(obj).namespace
+        return [Key(namespace, name) for name in owners.names_of(obj, kind)]
+
+    return keys
+
+
+def own_change(old: Raw | None, new: Raw | None) -> bool:
+    """Creations, deletions, and updates that touch more than the status and the object's version.
+
+    Status writes of the manager itself must not wake it (report B42).
+    """
+    if old is None or new is None:
+        return True
+    return _without_status(old) != _without_status(new)
+
+
+def deletion(old: Raw | None, new: Raw | None) -> bool:
+    """Only the moment in which an object is gone."""
+    return new is None
+
+
+# Metal3Cluster
+
+
+def infrastructure_of(kind: Kind) -> Keys:
+    """The object of `kind` in an object's ``spec.infrastructureRef``, in the same namespace."""
+
+    def keys(obj: Raw, reader: Reader) -> Sequence[Key]:
+        ref = (obj.get("spec") or {}).get("infrastructureRef") or {}
+        group = ref.get("apiGroup") or meta.group_of(ref.get("apiVersion") or "")
+        if ref.get("kind") != kind.kind or group != kind.group or not ref.get("name"):
+            return []
+        return [Key(meta.key_of(obj).namespace, ref["name"])]
+
+    return keys
+
+
+def managed_cluster(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """A Cluster's Metal3Cluster if it exists and nobody else manages it."""
+    found = []
+    for key in infrastructure_of(kinds.METAL3_CLUSTER)(obj, reader):
+        cluster = reader.get(kinds.METAL3_CLUSTER, key)
+        if cluster is not None and not is_externally_managed(cluster):
+            found.append(key)
+    return found
+
+
+def cluster_starts(old: Raw | None, new: Raw | None) -> bool:
+    """A Cluster appears unpaused, or is unpaused."""
+    if new is None:
+        return False
+    paused = bool((new.get("spec") or {}).get("paused"))
+    return not paused and (old is None or bool((old.get("spec") or {}).get("paused")))
+
+
+def cluster_of_label(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The Metal3Cluster of the Cluster that the object's label names."""
+    name = _labels(obj).get(names.CLUSTER_NAME_LABEL)
+    cluster = reader.get(kinds.CLUSTER, Key(meta.key_of(obj).namespace, name)) if name else None
+    return managed_cluster(cluster, reader) if cluster is not None else []
+
+
+# Metal3Machine
+
+
+def machines_of_cluster(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The Metal3Machines of all Machines labelled with the Cluster's name."""
+    key = meta.key_of(obj)
+    machines = reader.list(kinds.MACHINE, key.namespace, labels={names.CLUSTER_NAME_LABEL: key.name})
+    of_machine = infrastructure_of(kinds.METAL3_MACHINE)
+    return [found for machine in machines for found in of_machine(machine, reader)]
+
+
+def machines_of_infrastructure(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The same for a Metal3Cluster, through its owner."""
+    namespace = meta.key_of(obj).namespace
+    found = [reader.get(kinds.CLUSTER, Key(namespace, name)) for name in owners.names_of(obj, kinds.CLUSTER)]
+    return [key for cluster in found if cluster is not None for key in machines_of_cluster(cluster, reader)]
+
+
+def consumer_of(kind: Kind) -> Keys:
+    """The consumer of a host when it is of that group and kind, in any version."""
+
+    def keys(obj: Raw, reader: Reader) -> Sequence[Key]:
+        ref = (obj.get("spec") or {}).get("consumerRef") or {}
+        same = ref.get("kind") == kind.kind and meta.group_of(ref.get("apiVersion") or "") == kind.group
+        namespace = ref.get("namespace") or ""
+        if not same or not ref.get("name") or namespace not in ("", meta.key_of(obj).namespace):
+            return []
+        return [Key(meta.key_of(obj).namespace, ref["name"])]
+
+    return keys
+
+
+METAL3_MACHINE = "metal3machine"
+METAL3_CLUSTER = "metal3cluster"
+
+WATCHES: Mapping[str, Watching] = {
+    METAL3_CLUSTER: Watching(
+        (
+            Watch(kinds.METAL3_CLUSTER, itself, own_change),
+            Watch(kinds.CLUSTER, managed_cluster, cluster_starts),
+            Watch(kinds.MACHINE, cluster_of_label, deletion),  # ours: the end of a deletion without the 30 s poll
+            Watch(kinds.METAL3_MACHINE, cluster_of_label, deletion),  # ours
+        ),
+        self_managed=True,
+    ),
+    METAL3_MACHINE: Watching(
+        (
+            Watch(kinds.METAL3_MACHINE, itself, own_change),
+            Watch(kinds.MACHINE, infrastructure_of(kinds.METAL3_MACHINE)),
+            Watch(kinds.CLUSTER, machines_of_cluster),
+            Watch(kinds.METAL3_CLUSTER, machines_of_infrastructure),
+            Watch(kinds.METAL3_DATA_CLAIM, owned_by(kinds.METAL3_MACHINE)),
+            Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE)),
+            Watch(kinds.BARE_METAL_HOST, consumer_of(kinds.METAL3_MACHINE)),
+        )
+    ),
+}
+"""By the name of the manager (`manager.Manager.name`)."""
+
+
+def _admitted(watching: Watching, obj: Raw, label: str) -> bool:
+    if watching.unpaused and is_paused(obj):
+        return False
+    if watching.self_managed and is_externally_managed(obj):
+        return False
+    return not watching.labelled or has_watch_label(obj, label)
+
+
+def _without_status(obj: Raw) -> Raw:
+    metadata = obj.get("metadata") or {}
+    ignored = ("resourceVersion", "managedFields", "generation")
+    kept = {name: value for name, value in metadata.items() if name not in ignored}
+    return {**{name: value for name, value in obj.items() if name != "status"}, "metadata": kept}
+
+
+def _annotations(obj: Raw) -> Mapping[str, str]:
+    return (obj.get("metadata") or {}).get("annotations") or {}
+
+
+def _labels(obj: Raw) -> Mapping[str, str]:
+    return (obj.get("metadata") or {}).get("labels") or {}
+
+
+def rows() -> Iterable[tuple[str, Watch]]:
+    """Every (manager, row) pair."""
+    return ((name, row) for name, watching in WATCHES.items() for row in watching.rows)
