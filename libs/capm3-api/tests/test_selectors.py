@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from capm3_api import selectors
 
 HOSTS = {"h1": {"rack": "r1", "gpu": "", "size": "8"}, "h2": {"rack": "r2", "size": "x"}, "h3": {}}
