@@ -25,6 +25,7 @@ class Draft:
     wanted: the reconciled object as it should be so far.
     now: RFC 3339 time of the pass, for conditions.
     ended: no later step runs (the manager's closing step still does).
+    guarded: see `plan.Plan`.
     """
 
     wanted: Raw
@@ -34,6 +35,7 @@ class Draft:
     retry: bool = False
     because: str = ""
     ended: bool = False
+    guarded: bool = False
     facts: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
@@ -52,13 +54,15 @@ class Draft:
     def outcome(self, outcome: Outcome, message: str | None = None) -> Self:
         """Writes the outcome's condition in both forms; see `capm3_api.condition` for times and order."""
         text = outcome.message if message is None else message
+        shown = f"{outcome.prefix}: {text}" if outcome.prefix else text
         wanted = self.wanted
         if outcome.type:
-            wanted = condition.set_condition(wanted, outcome.type, outcome.status, outcome.reason, text, now=self.now)
+            wanted = condition.set_condition(wanted, outcome.type, outcome.status, outcome.reason, shown, now=self.now)
         if outcome.legacy:
             old = outcome.legacy
-            wanted = condition.set_legacy(wanted, old.type, old.status, old.reason, old.severity, text, now=self.now)
-        return dataclasses.replace(self, wanted=wanted, because=text or outcome.reason)
+            told = text if old.told else ""
+            wanted = condition.set_legacy(wanted, old.type, old.status, old.reason, old.severity, told, now=self.now)
+        return dataclasses.replace(self, wanted=wanted, because=shown or outcome.reason)
 
     def wait(self, outcome: Outcome, message: str | None = None, *, seconds: float | None = None) -> Self:
         """Writes the outcome and ends: a watch, or the timer if `seconds` are given, brings the object back."""
@@ -78,6 +82,10 @@ class Draft:
         shortest = seconds if self.requeue_after is None else min(seconds, self.requeue_after)
         return dataclasses.replace(self, requeue_after=shortest)
 
+    def guard(self) -> Self:
+        """Makes the writes of the reconciled object conditional on the version it was read in."""
+        return dataclasses.replace(self, guarded=True)
+
     def fact(self, name: str, value: Any) -> Self:
         """Adds a field to the pass's log line; never a secret."""
         return dataclasses.replace(self, facts=(*self.facts, (name, value)))
@@ -96,7 +104,9 @@ class Draft:
         return self.patch({"metadata": {"finalizers": finalizers or None}})
 
     def plan(self) -> Plan:
-        return Plan(self.wanted, self.actions, self.requeue_after, self.retry, self.because, self.facts)
+        return Plan(
+            self.wanted, self.actions, self.requeue_after, self.retry, self.because, self.facts, guarded=self.guarded
+        )
 
 
 S = TypeVar("S")

@@ -16,7 +16,7 @@ from capm3_api.model import Raw
 
 from capm3_managers import diff
 from capm3_managers.plan import Action, Create, Delete, Hardware, NodePatch, Patch, Plan
-from capm3_managers.ports import ApiError
+from capm3_managers.ports import ApiError, BmcError, BmcFailure
 
 
 class Writer(Protocol):
@@ -66,7 +66,7 @@ def steps(observed: Raw | None, plan: Plan) -> tuple[Step, ...]:
         last = diff.merge_patch(early, wanted_body)
     first = diff.merge_patch(body, early)
     own_status = diff.merge_patch(status, wanted_status)
-    locked = any(diff.has_list(part) for part in (first, own_status, last)) or bool(last)
+    locked = any(diff.has_list(part) for part in (first, own_status, last)) or bool(last) or plan.guarded
     result: list[Step] = []
     if first:
         result.append(OwnPatch(first, "", locked))
@@ -78,27 +78,58 @@ def steps(observed: Raw | None, plan: Plan) -> tuple[Step, ...]:
     return tuple(result)
 
 
-def run(kind: Kind, observed: Raw | None, plan: Plan, writer: Writer) -> int:
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """What carrying out a plan came to.
+
+    Args:
+        plan: the plan that counts for what follows (requeue, retry, log line): the recovery's if there was one.
+        writes: writes and hardware actions made.
+    """
+
+    plan: Plan
+    writes: int
+
+
+Recover = Callable[[Hardware, BmcFailure], Plan]
+
+
+def run(kind: Kind, observed: Raw | None, plan: Plan, writer: Writer, recover: Recover | None = None) -> Done:
     """Carries the plan out.
 
-    Returns:
-        how many writes and hardware actions were made.
+    Args:
+        recover: what to do instead of the rest when a hardware action fails; without it the failure is raised.
 
     Raises:
         ApiError: a write was refused; the rest was not tried. A conflict means "observe again".
-        BmcError: a hardware action failed; the rest was not tried.
+        BmcError: a hardware action failed and there was no recovery from it; the rest was not tried.
     """
     version = meta.version_of(observed or {})
     done = 0
     for step in steps(observed, plan):
-        if isinstance(step, OwnPatch):
-            patch = diff.apply(step.patch, {"metadata": {"resourceVersion": version}}) if step.locked else step.patch
-            answer = writer.patch(kind, meta.key_of(observed or {}), patch, subresource=step.subresource)
-            version = meta.version_of(answer)
-        else:
-            _act(step, writer)
+        try:
+            version = _do(step, kind, observed, version, writer)
+        except BmcError as error:
+            if recover is None or not isinstance(step, Hardware):
+                raise
+            current = diff.apply(observed, {"metadata": {"resourceVersion": version}}) if observed else observed
+            recovered = recover(step, error.failure)
+            wanted = recovered.wanted
+            if wanted is not None and observed is not None:
+                wanted = diff.apply(wanted, {"metadata": {"resourceVersion": version}})
+            rest = run(kind, current, dataclasses.replace(recovered, wanted=wanted), writer)
+            return Done(recovered, done + rest.writes)
         done += 1
-    return done
+    return Done(plan, done)
+
+
+def _do(step: Step, kind: Kind, observed: Raw | None, version: str, writer: Writer) -> str:
+    """Makes one step; the answer is the version that the reconciled object then has."""
+    if not isinstance(step, OwnPatch):
+        _act(step, writer)
+        return version
+    patch = diff.apply(step.patch, {"metadata": {"resourceVersion": version}}) if step.locked else step.patch
+    return meta.version_of(writer.patch(kind, meta.key_of(observed or {}), patch, subresource=step.subresource))
 
 
 def _act(action: Action, writer: Writer) -> None:

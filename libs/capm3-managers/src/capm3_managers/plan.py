@@ -96,6 +96,9 @@ class Plan:
         requeue_after: seconds, ``None`` when a watch brings the object back.
         retry: come back with the queue's growing delay (the pass failed); counts as an error in the metrics.
         because: the one log line of the pass.
+        facts: more fields of that line.
+        guarded: every write of the reconciled object names the version it was read in, so that a pass over a stale view
+            of it writes nothing at all (the first write of a plan is the object's own).
     """
 
     wanted: Raw | None = None
@@ -104,3 +107,4 @@ class Plan:
     retry: bool = False
     because: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
+    guarded: bool = False
