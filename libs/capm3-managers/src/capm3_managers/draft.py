@@ -86,6 +86,12 @@ class Draft:
         """Makes the writes of the reconciled object conditional on the version it was read in."""
         return dataclasses.replace(self, guarded=True)
 
+    def summarise(self, types: Sequence[str], legacy_types: Sequence[str]) -> Self:
+        """Writes Ready in both forms; see `capm3_api.condition`."""
+        wanted = condition.summarise(self.wanted, types, now=self.now)
+        wanted = condition.summarise_legacy(wanted, legacy_types, now=self.now)
+        return dataclasses.replace(self, wanted=wanted)
+
     def fact(self, name: str, value: Any) -> Self:
         """Adds a field to the pass's log line; never a secret."""
         return dataclasses.replace(self, facts=(*self.facts, (name, value)))
