@@ -1,0 +1,126 @@
+"""What an API server with the CRDs and the webhooks installed would do with an object.
+
+Apart from the webhook, which is one part of that road: ``capm3 validate`` and the comparison with the recorded answers
+need the whole of it, without a cluster: prune, default, convert, mutate, check the schema, convert, apply the rules.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from capm3_api import conversion, defaults, kinds, schema, schema_meta, schema_types, schemas
+from capm3_api.model import Raw
+from capm3_api.validation import errors, rules
+from capm3_api.validation.errors import FieldError
+
+HUB = "v1beta2"
+_OURS = {kind.kind for kind in kinds.OURS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Admitted:
+    """The answer to one create or update.
+
+    Args:
+        obj: the object as it would be stored, in the version it was sent in.
+        errors: why it is refused; empty when it is accepted.
+        stage: where it was refused: ``version``, ``schema``, ``conversion``, ``rules``; ``""`` when accepted.
+        warnings: what the client is told in any case.
+        dropped: paths of the fields that the schema does not have, which are silently lost.
+    """
+
+    obj: Raw
+    errors: tuple[FieldError, ...] = ()
+    stage: str = ""
+    warnings: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def is_ours(obj: Raw) -> bool:
+    """Whether the object is of one of the nine kinds (in any version)."""
+    return group(obj) == kinds.INFRASTRUCTURE and obj.get("kind") in _OURS
+
+
+def group(obj: Raw) -> str:
+    return str(obj.get("apiVersion") or "").rpartition("/")[0]
+
+
+def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False) -> Admitted:
+    """Judges a create or an update of an object whose CRD ships with the package.
+
+    Args:
+        obj: the object as sent, namespace included.
+        old: the stored object in the same version.
+    """
+    api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
+    shape = schemas.of(api_version, kind)
+    if shape is None:
+        return Admitted(obj, (_no_version(api_version, kind),), "version")
+    pruned, dropped = schema.prune(shape, obj)
+    sent = schema.default(shape, pruned)
+    answer = Admitted(sent, warnings=_deprecated(api_version, kind), dropped=tuple(dropped))
+    if is_ours(obj):
+        try:
+            answer = dataclasses.replace(answer, obj=_mutated(sent, shape))
+        except conversion.ConversionError as problem:
+            return _refused(answer, [errors.invalid("", kind, str(problem))], "conversion")
+    found = schema_meta.validate(answer.obj) + schema.validate(shape, answer.obj, old)
+    if found:
+        return _refused(answer, found, "schema")
+    return _judged(answer, old, dry_run) if is_ours(obj) else answer
+
+
+def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:
+    try:
+        new_hub = hub(answer.obj)
+        old_hub = hub(old) if old is not None else None
+    except conversion.ConversionError as problem:
+        return _refused(answer, [errors.invalid("", answer.obj.get("kind"), str(problem))], "conversion")
+    wrong = schema_types.wrong(schemas.of(str(new_hub.get("apiVersion")), str(new_hub.get("kind"))), new_hub)
+    if wrong:
+        return _refused(answer, wrong, "conversion")
+    warned = dataclasses.replace(answer, warnings=(*answer.warnings, *rules.warnings(new_hub, old_hub)))
+    return _refused(warned, rules.validate(new_hub, old_hub, dry_run=dry_run), "rules")
+
+
+def _refused(answer: Admitted, found: list[FieldError], stage: str) -> Admitted:
+    return dataclasses.replace(answer, errors=tuple(found), stage=stage) if found else answer
+
+
+def hub(obj: Raw) -> Raw:
+    """The object in the version that the webhooks see."""
+    version = str(obj.get("apiVersion")).rpartition("/")[2]
+    return obj if version == HUB else conversion.convert(obj, to=HUB)
+
+
+def _mutated(sent: Raw, shape: Mapping[str, Any]) -> Raw:
+    """After the mutating webhook, back in the version it was sent in."""
+    if sent.get("kind") not in defaults.DEFAULTERS:
+        return sent
+    before = hub(sent)
+    after = defaults.default(before)
+    if after == before:
+        return sent
+    version = str(sent.get("apiVersion")).rpartition("/")[2]
+    back = after if version == HUB else conversion.convert(after, to=version)
+    return schema.default(shape, back)
+
+
+def _no_version(api_version: str, kind: str) -> FieldError:
+    crd = schemas.crd_of(api_version, kind)
+    served = [entry["name"] for entry in crd["spec"]["versions"] if entry.get("served")] if crd else []
+    hint = f": it is served in {', '.join(served)}" if served else ""
+    return FieldError("apiVersion", errors.INVALID, f'no matches for kind "{kind}" in version "{api_version}"{hint}')
+
+
+def _deprecated(api_version: str, kind: str) -> tuple[str, ...]:
+    """The warning that the API server gives for a version that is marked as deprecated."""
+    crd = schemas.crd_of(api_version, kind)
+    name, version = api_version.rpartition("/")[::2]
+    for entry in crd["spec"]["versions"] if crd else []:
+        if entry["name"] == version and entry.get("deprecated"):
+            text = f"{api_version} {kind} is deprecated; use {name}/{HUB} {kind}"
+            return (entry.get("deprecationWarning") or text,)
+    return ()
