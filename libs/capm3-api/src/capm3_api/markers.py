@@ -35,6 +35,7 @@ class Schema:
         items: rules of list items or of map values.
         list_keys: makes a list of type ``map`` with these keys.
         preserve: unknown content is kept by the API server.
+        type: OpenAPI type where it is not that of the Python type.
         bind: values of the parameters used further in.
     """
 
@@ -57,6 +58,7 @@ class Schema:
     list_keys: tuple[str, ...] = ()
     map_type: str = ""
     preserve: bool = False
+    type: str = ""
     bind: Mapping[str, Any] | None = None
 
 

@@ -60,7 +60,7 @@ class Ethernet(Link):
 
 class BondParameter(Model):
     name: Annotated[str, name512("Name of the parameter.", required=True)] = ""
-    value: Annotated[Any, Schema("Its value.", preserve=True)] = None
+    value: Annotated[Any, Schema("Its value.", type="object", preserve=True)] = None
 
 
 class Bond(Link):
