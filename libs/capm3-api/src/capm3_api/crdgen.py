@@ -37,7 +37,6 @@ _PLAIN = {
 _ROOT: Mapping[str, str] = {
     "apiVersion": "Version of the schema that the object follows.",
     "kind": "Kind of the object.",
-    "metadata": "Name, labels and the like.",
 }
 
 
@@ -156,7 +155,7 @@ def schema_of_kind(model: type[Object]) -> Raw:
     own = {name: field for name, field in model.model_fields.items() if name in ("spec", "status")}
     result = _object(model, own, {})
     root: Raw = {name: {"type": "string", "description": doc} for name, doc in _ROOT.items()}
-    root["metadata"]["type"] = "object"
+    root["metadata"] = {"type": "object"}  # kube-apiserver refuses anything else here, a description too
     result["properties"] = {**root, **result["properties"]}
     return {**result, "description": _doc(model)}
 
