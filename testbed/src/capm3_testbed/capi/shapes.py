@@ -143,7 +143,7 @@ def reference(kind: Kind, name: str) -> Raw:
 
 
 def is_control_plane(machine: Raw) -> bool:
-    return names.CONTROL_PLANE_LABEL in labels(machine)
+    return names.CONTROL_PLANE_LABEL in labels_of(machine)
 
 
 def endpoint_valid(cluster: Raw) -> bool:
