@@ -1,0 +1,1 @@
+"""One module a controller: its manager, its rights, and what it reads from caches."""

@@ -1,0 +1,20 @@
+"""The controller of Metal3Clusters."""
+
+from __future__ import annotations
+
+from capm3_api import kinds
+from capm3_managers import cluster
+
+from capm3_controller.controllers.definition import READ, STATUS, WRITE, Definition, Rule
+
+DEFINITION = Definition(
+    cluster.MANAGER,
+    "metal3cluster_concurrency",
+    reads=(kinds.METAL3_MACHINE, kinds.MACHINE),
+    rules=(
+        Rule(kinds.INFRASTRUCTURE, ("metal3clusters",), WRITE),
+        Rule(kinds.INFRASTRUCTURE, ("metal3clusters/status",), STATUS),
+        Rule(kinds.CAPI, ("clusters", "clusters/status"), READ),
+        Rule(kinds.CAPI, ("machines",), READ),
+    ),
+)

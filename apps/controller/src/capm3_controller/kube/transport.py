@@ -1,0 +1,267 @@
+"""One HTTP call to an API server: rate limit, credentials, time-outs, metrics, and every failure as an `ApiError`.
+
+Apart from the client, which knows paths and verbs; this knows sockets. A call that the server never answered, one that
+was refused and one that found nothing are kept apart here, for all callers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+import orjson
+import urllib3
+from capm3_api.model import Raw
+from capm3_managers.ports import ApiError
+
+from capm3_controller.kube import answers
+from capm3_controller.kube import endpoint as endpoints
+from capm3_controller.kube.endpoint import Endpoint
+from capm3_controller.kube.ratelimit import UNLIMITED, TokenBucket
+
+log = logging.getLogger(__name__)
+
+_KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
+_RENEW_PAUSE = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Timeouts:
+    """Seconds: to connect, and without a byte of the answer."""
+
+    connect: float = 5.0
+    read: float = 30.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One request.
+
+    Args:
+        read_timeout: instead of the transport's own.
+        watch: a stream: never retried, never compressed.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    body: Any = None
+    content_type: str = "application/json"
+    read_timeout: float | None = None
+    watch: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class RequestObserver(Protocol):
+    """Counts requests; see `capm3_controller.runtime.metrics`."""
+
+    def request(self, code: str, method: str, host: str) -> None: ...
+
+
+class Transport:
+    """A pool of connections to one API server; thread-safe.
+
+    Args:
+        limiter: shared by all calls, watches included, as in client-go.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        user_agent: str,
+        limiter: TokenBucket = UNLIMITED,
+        timeouts: Timeouts = Timeouts(),
+        observer: RequestObserver | None = None,
+        pool_size: int = 100,
+    ) -> None:
+        self._user_agent = user_agent
+        self._limiter = limiter
+        self._timeouts = timeouts
+        self._observer = observer
+        self._pool_size = pool_size
+        self._lock = threading.Lock()
+        self._renewed = -_RENEW_PAUSE
+        self._use(endpoint)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._endpoint
+
+    def request(self, call: Call) -> Raw:
+        """Sends the call and reads the whole JSON answer.
+
+        Raises:
+            ApiError: any answer but 2xx, or none.
+        """
+        response = self._send(call)
+        try:
+            data = response.read(decode_content=True)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise answers.no_answer(str(call), error) from None
+        finally:
+            response.release_conn()
+        return answers.decode(str(call), data)
+
+    def stream(self, call: Call) -> Stream:
+        """Sends a call whose answer is a line of JSON after the other."""
+        return Stream(call, self._send(call))
+
+    def close(self) -> None:
+        """Closes every idle connection; those in use close when their call ends."""
+        self._pool.clear()
+
+    def _send(self, call: Call) -> urllib3.BaseHTTPResponse:
+        self._limiter.acquire()
+        response = self._try(call)
+        if response.status == 401 and self._renew():
+            response.drain_conn()
+            response = self._try(call)
+        if 200 <= response.status < 300:
+            return response
+        raise _refusal(call, response)
+
+    def _try(self, call: Call) -> urllib3.BaseHTTPResponse:
+        """One attempt; a second one when a GET met a connection that the server had closed meanwhile."""
+        attempts = 2 if call.method == "GET" and not call.watch else 1
+        while True:
+            attempts -= 1
+            try:
+                response = self._open(call)
+                self._count(str(response.status), call.method)
+                return response
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                self._count("<error>", call.method)
+                if attempts <= 0 or not isinstance(error, urllib3.exceptions.ProtocolError):
+                    raise answers.no_answer(str(call), error) from None
+
+    def _open(self, call: Call) -> urllib3.BaseHTTPResponse:
+        endpoint, pool = self._endpoint, self._pool
+        headers = {
+            "User-Agent": self._user_agent,
+            "Accept": "application/json",
+            "Accept-Encoding": "identity" if call.watch else "gzip",
+        }
+        try:
+            authorization = endpoint.authorization()
+        except Exception as error:
+            raise ApiError(0, "CredentialsFailed", f"{call}: credentials: {type(error).__name__}") from None
+        if authorization:
+            headers["Authorization"] = authorization
+        body = None
+        if call.body is not None:
+            body = orjson.dumps(call.body)
+            headers["Content-Type"] = call.content_type
+        url = endpoint.url + call.path + ("?" + urlencode(call.query) if call.query else "")
+        return pool.request(
+            call.method,
+            url,
+            body=body,
+            headers=headers,
+            preload_content=False,
+            redirect=False,
+            retries=False,
+            timeout=urllib3.Timeout(connect=self._timeouts.connect, read=call.read_timeout or self._timeouts.read),
+        )
+
+    def _renew(self) -> bool:
+        """Loads the credentials again after a 401, at most every few seconds; whether a new try makes sense."""
+        renew = self._endpoint.renew
+        with self._lock:
+            now = time.monotonic()
+            if renew is None or now - self._renewed < _RENEW_PAUSE:
+                return False
+            self._renewed = now
+            try:
+                self._use(renew())
+            except endpoints.EndpointError as error:
+                log.warning("Credentials were refused and can't be loaded again: %s", error)
+                return False
+        return True
+
+    def _use(self, endpoint: Endpoint) -> None:
+        options: dict[str, Any] = {"maxsize": self._pool_size, "socket_options": _socket_options()}
+        if endpoint.ssl_context is not None:
+            options["ssl_context"] = endpoint.ssl_context
+            if not endpoint.ssl_context.check_hostname:
+                options["cert_reqs"] = "CERT_NONE"
+            if endpoint.server_name:
+                options["server_hostname"] = endpoint.server_name
+                options["assert_hostname"] = endpoint.server_name
+        if endpoint.proxy:
+            self._pool: urllib3.PoolManager = urllib3.ProxyManager(endpoint.proxy, **options)
+        else:
+            self._pool = urllib3.PoolManager(**options)
+        self._host = urllib3.util.parse_url(endpoint.url).netloc or ""
+        self._endpoint = endpoint
+
+    def _count(self, code: str, method: str) -> None:
+        if self._observer is not None:
+            self._observer.request(code, method, self._host)
+
+
+class Stream:
+    """The answer of a watch: decoded lines; `close` may be called from another thread and ends it at once."""
+
+    def __init__(self, call: Call, response: urllib3.BaseHTTPResponse) -> None:
+        self._what = str(call)
+        self._response = response
+        self._closed = False
+
+    def __iter__(self) -> Iterator[Raw]:
+        rest = b""
+        while not self._closed:
+            try:
+                chunk = self._response.read1(65536, decode_content=True)
+            except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
+                if self._closed:
+                    return
+                raise answers.no_answer(self._what, error) from None
+            if not chunk:
+                return
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if line.strip():
+                    yield answers.decode(self._what, line)
+
+    def close(self) -> None:
+        """Ends the stream; a reader that waits in another thread returns."""
+        self._closed = True
+        try:
+            self._response.shutdown()
+        except Exception:
+            log.debug("The stream was closed already")
+
+    def release(self) -> None:
+        """Closes the connection; by the reading thread, when it is done."""
+        self._closed = True
+        self._response.close()
+
+
+def _socket_options() -> list[tuple[int, int, int]]:
+    """Lets the kernel notice a peer that is gone without a word."""
+    options = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, value in _KEEP_ALIVE:
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options
+
+
+def _refusal(call: Call, response: urllib3.BaseHTTPResponse) -> ApiError:
+    status = response.status
+    try:
+        data = response.read(decode_content=True)
+        answer = orjson.loads(data)
+    except (urllib3.exceptions.HTTPError, OSError, orjson.JSONDecodeError):
+        answer = {}
+    finally:
+        response.release_conn()
+    return answers.refusal(status, answer if isinstance(answer, dict) else {}, str(call))
