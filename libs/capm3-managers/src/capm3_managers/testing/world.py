@@ -182,7 +182,7 @@ class World:
         anywhere = namespace == ALL_NAMESPACES or not definition.kind.namespaced
         inside = [snapshot[key] for key in sorted(snapshot) if anywhere or key.namespace == namespace]
         found = [copied(obj) for obj in inside if chosen(obj)]
-        if kind.api_version == definition.kind.api_version:
+        if all(obj.get("apiVersion") == kind.api_version for obj in found):
             return found
         return definition.convert(found, kind.api_version)
 
@@ -193,6 +193,15 @@ class World:
             ApiError: 410, the version is too old.
         """
         return self._store.events(resource_of(kind), int(since))
+
+    def changes(self, kind: Kind, since: int) -> tuple[Events, int]:
+        """What `watch` answers, and the version up to which that is everything."""
+        with self._store.lock:
+            return self._store.events(resource_of(kind), since), self._store.version
+
+    def strike(self, verb: str, kind: Kind, key: Key) -> None:
+        """Raises the fault that was injected for such a request, for a server in front of this world."""
+        self._faults.strike(verb, kind, key)
 
     def listen(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Calls `listener` right after each change, in order, while the world is locked. Answers what ends it."""

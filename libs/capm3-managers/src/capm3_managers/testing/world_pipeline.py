@@ -145,7 +145,7 @@ class Pipeline:
     def view(self, definition: Definition, stored: Raw, kind: Kind) -> Raw:
         """A copy in the version of `kind`."""
         found: Raw = copied(stored)
-        if kind.api_version == definition.kind.api_version:
+        if found.get("apiVersion") == kind.api_version:
             return found
         return definition.convert([found], kind.api_version)[0]
 
