@@ -18,6 +18,7 @@ class Settings:
     host_power_poll_seconds: how often a settled host's real power state is looked at.
     host_error_backoff_seconds: first pause after a BMC error; doubled with each further one, see the next.
     host_error_backoff_max_seconds: longest pause after BMC errors.
+    host_soft_power_off_seconds: how long an operating system may take to shut down before the power is cut.
     """
 
     bmh_name_based_preallocation: bool = False
@@ -27,3 +28,4 @@ class Settings:
     host_power_poll_seconds: float = 60.0
     host_error_backoff_seconds: float = 5.0
     host_error_backoff_max_seconds: float = 600.0
+    host_soft_power_off_seconds: float = 180.0

@@ -192,8 +192,19 @@ def consumer_of(kind: Kind) -> Keys:
     return keys
 
 
+# BareMetalHost
+
+
+def hosts_of_secret(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The hosts whose BMC the Secret has the credentials of; owned by them or not yet."""
+    key = meta.key_of(obj)
+    found = reader.list(kinds.BARE_METAL_HOST, key.namespace, index=("credentials", key.name))
+    return [meta.key_of(host) for host in found]
+
+
 METAL3_MACHINE = "metal3machine"
 METAL3_CLUSTER = "metal3cluster"
+BARE_METAL_HOST = "baremetalhost"
 
 WATCHES: Mapping[str, Watching] = {
     METAL3_CLUSTER: Watching(
@@ -215,6 +226,15 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE)),
             Watch(kinds.BARE_METAL_HOST, consumer_of(kinds.METAL3_MACHINE)),
         )
+    ),
+    BARE_METAL_HOST: Watching(
+        (
+            Watch(kinds.BARE_METAL_HOST, itself, own_change),
+            Watch(kinds.HARDWARE_DATA, itself, own_change),  # ours: hardware that a person gives counts at once
+            Watch(kinds.SECRET, hosts_of_secret, own_change),
+        ),
+        unpaused=False,
+        labelled=False,
     ),
 }
 """By the name of the manager (`manager.Manager.name`)."""
