@@ -17,8 +17,6 @@ from capm3_api import kinds
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import Emulator, EmulatorError, Request
 
-from capm3_testbed.kubeapi import KubeApi
-
 log = logging.getLogger(__name__)
 USERNAME = "admin"
 BOOT_MAC_ANNOTATION = "testbed.capm3.metal3.io/boot-mac"
@@ -78,18 +76,19 @@ class Fleet:
             _server(number, f"{prefix}-{number}", power_seconds) for number in range(1, count + 1)
         ]
 
-    def start(self) -> None:
-        """Raises:
-        EmulatorError: one did not start; the others were ended.
+    def launch(self) -> None:
+        """Starts the processes without waiting for them."""
+        for server in self.servers:
+            server.emulator.launch()
+
+    def wait(self) -> None:
+        """Waits until all servers answer.
+
+        Raises:
+            EmulatorError: one did not start.
         """
-        try:
-            for server in self.servers:
-                server.emulator.launch()
-            for server in self.servers:
-                server.emulator.wait()
-        except BaseException:
-            self.stop()
-            raise
+        for server in self.servers:
+            server.emulator.wait()
 
     def stop(self) -> None:
         threads = [threading.Thread(target=server.emulator.stop) for server in self.servers]
@@ -98,11 +97,9 @@ class Fleet:
         for thread in threads:
             thread.join()
 
-    def register(self, api: KubeApi, namespace: str) -> None:
-        """Creates the BareMetalHosts and their Secrets."""
-        for server in self.servers:
-            for obj in server.objects(namespace):
-                api.create(obj)
+    def objects(self, namespace: str) -> list[Raw]:
+        """The BareMetalHosts and their Secrets."""
+        return [obj for server in self.servers for obj in server.objects(namespace)]
 
     def requests(self) -> dict[str, Sequence[Request]]:
         """The Redfish requests that each server saw, by its name."""

@@ -5,6 +5,7 @@ Apart from the programs that use them, because every part of the testbed starts 
 
 from __future__ import annotations
 
+import http.client
 import socket
 import time
 from collections.abc import Callable
@@ -32,3 +33,15 @@ def wait_until(what: str, check: Callable[[], bool], timeout: float, *, every: f
         if time.monotonic() > end:
             raise TimeoutError(f"not true after {timeout:.0f} s: {what}")
         time.sleep(every)
+
+
+def answers_ok(port: int, path: str) -> bool:
+    """Whether a plain HTTP server on loopback answers 200."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -5,7 +5,6 @@ Implements what the Cluster API stand-in asks of workload clusters (`capi.api.Wo
 
 from __future__ import annotations
 
-import datetime
 import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -20,46 +19,41 @@ from capm3_testbed.kubeconfig import Access
 
 
 class Server(Protocol):
-    """Something that serves a World over HTTP."""
+    """An API server over a World."""
+
+    world: World
 
     def access(self) -> Access: ...
 
     def stop(self) -> None: ...
 
 
-Serve = Callable[[World, str], Server]
+Serve = Callable[[str], Server]
 
 
 class Clusters:
     """All workload clusters of a testbed; thread-safe.
 
     Args:
-        serve: starts a server for a World; the text names it.
+        serve: starts the server of a cluster of that name.
     """
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
         self._lock = threading.Lock()
-        self._worlds: dict[Key, World] = {}
         self._servers: dict[Key, Server] = {}
 
     def world(self, cluster: Key) -> World:
         """The cluster's API in memory; started when it does not run."""
-        with self._lock:
-            if cluster not in self._worlds:
-                world = World(lambda: datetime.datetime.now(datetime.UTC), name=str(cluster), log_writes=False)
-                self._servers[cluster] = self._serve(world, f"{cluster.namespace}-{cluster.name}")
-                self._worlds[cluster] = world
-            return self._worlds[cluster]
+        return self._server(cluster).world
 
     def kubeconfig(self, cluster: Key) -> str:
-        self.world(cluster)
-        return self._servers[cluster].access().text()
+        return self._server(cluster).access().text()
 
     def nodes(self, cluster: Key) -> Sequence[Raw]:
         with self._lock:
-            world = self._worlds.get(cluster)
-        return world.list(kinds.NODE, "") if world is not None else []
+            server = self._servers.get(cluster)
+        return server.world.list(kinds.NODE, "") if server is not None else []
 
     def patch_node(self, cluster: Key, name: str, patch: Raw) -> None:
         self.world(cluster).patch(kinds.NODE, Key("", name), patch)
@@ -73,7 +67,6 @@ class Clusters:
 
     def forget(self, cluster: Key) -> None:
         with self._lock:
-            self._worlds.pop(cluster, None)
             server = self._servers.pop(cluster, None)
         if server is not None:
             server.stop()
@@ -82,3 +75,9 @@ class Clusters:
         """Ends all servers."""
         for cluster in list(self._servers):
             self.forget(cluster)
+
+    def _server(self, cluster: Key) -> Server:
+        with self._lock:
+            if cluster not in self._servers:
+                self._servers[cluster] = self._serve(f"{cluster.namespace}-{cluster.name}")
+            return self._servers[cluster]

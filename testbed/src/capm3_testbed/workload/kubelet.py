@@ -14,7 +14,7 @@ from typing import Protocol
 from capm3_api import kinds, meta, names
 from capm3_api.meta import Key
 from capm3_api.model import Raw
-from capm3_managers.ports import ALL_NAMESPACES, ApiError
+from capm3_managers.ports import ALL_NAMESPACES
 
 from capm3_testbed.capi.api import Api, mapping, name_of, text
 from capm3_testbed.workload import configdrive, nodeconfig
@@ -62,23 +62,23 @@ class Kubelets:
         """One look at all servers.
 
         Returns:
-            how many run from their image without being a Node yet.
+            how many Nodes it wrote.
         """
         hosts = {
             text(host, "spec", "bmc", "address"): host for host in self._api.list(kinds.BARE_METAL_HOST, ALL_NAMESPACES)
         }
-        waiting = 0
+        changed = 0
         for server in self._servers():
             host = hosts.get(server.address)
             image, boots = server.running_image()
             if not image:
-                self._silent(server.address)
-            elif self._booted.get(server.address) != boots:
-                waiting += 0 if host is not None and self._register(server.address, host, image, boots) else 1
-        return waiting
+                changed += self._silent(server.address)
+            elif host is not None and self._booted.get(server.address) != boots:
+                changed += self._register(server.address, host, image, boots)
+        return changed
 
     def _register(self, address: str, host: Raw, image: str, boots: int) -> bool:
-        """The machine's kubelet comes up; says whether there is a Node now."""
+        """The machine's kubelet comes up; says whether it wrote its Node."""
         if text(host, "spec", "image", "url") != image:
             return False
         cluster = self._cluster(host)
@@ -106,22 +106,19 @@ class Kubelets:
             world.patch(kinds.NODE, key, {"metadata": {"labels": node["metadata"]["labels"]}})
         world.patch(kinds.NODE, key, {"status": node["status"]}, subresource="status")
 
-    def _silent(self, address: str) -> None:
+    def _silent(self, address: str) -> bool:
         """A machine that stopped: its Node, if it is still there, is no longer ready."""
         self._booted.pop(address, None)
         cluster, name = self._nodes.pop(address, (None, ""))
-        if cluster is None:
-            return
-        try:
-            world = self._clusters.world(cluster)
-            node = world.get(kinds.NODE, Key("", name))
-            if node is not None:
-                version = text(node, "status", "nodeInfo", "kubeletVersion")
-                addresses = mapping(node, "status").get("addresses") or []
-                status = nodeconfig.status("Unknown", self._now(), version, addresses)
-                world.patch(kinds.NODE, Key("", name), {"status": status}, subresource="status")
-        except ApiError as error:
-            log.debug("Node %s: %s", name, error)
+        if cluster is None or not any(name_of(node) == name for node in self._clusters.nodes(cluster)):
+            return False
+        world = self._clusters.world(cluster)
+        node = world.get(kinds.NODE, Key("", name)) or {}
+        version = text(node, "status", "nodeInfo", "kubeletVersion")
+        addresses = mapping(node, "status").get("addresses") or []
+        status = nodeconfig.status("Unknown", self._now(), version, addresses)
+        world.patch(kinds.NODE, Key("", name), {"status": status}, subresource="status")
+        return True
 
     def _cluster(self, host: Raw) -> Key | None:
         """The cluster of the Metal3Machine that holds the host; a real machine knows it from its bootstrap data."""

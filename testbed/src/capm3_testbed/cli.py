@@ -1,0 +1,101 @@
+"""The program ``capm3-testbed``: demo, up, status, down, doctor.
+
+Only the command line: what the commands do is in `demo`, `background` and `doctor`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from capm3_testbed import background, doctor
+from capm3_testbed.demo import run as demo
+from capm3_testbed.tiers import TIERS
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns the exit code: 0 as wished, 1 not, 2 unreadable command line, 130 after Ctrl-C."""
+    args = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.DEBUG if args.verbose else logging.ERROR, format="%(name)s: %(message)s")
+    signal.signal(signal.SIGTERM, _terminated)
+    console = Console(stderr=getattr(args, "output", "text") == "json")
+    try:
+        return int(_COMMANDS[args.command](args, console))
+    except KeyboardInterrupt:
+        console.print("interrupted; everything that was started is ended")
+        return INTERRUPTED
+    except (*demo.EXPECTED, background.BackgroundError) as error:
+        console.print(f"failed: {error}", style="red", markup=False, highlight=False)
+        return 1
+
+
+def _terminated(number: int, frame: object) -> None:
+    """SIGTERM ends like Ctrl-C, so that every started part is ended in order."""
+    raise KeyboardInterrupt
+
+
+def _demo(args: argparse.Namespace, console: Console) -> int:
+    options = demo.Options(args.tier, args.manifest, args.timeout, args.delete, args.output)
+    if args.keep or args.notify:
+        return background.demo(options, console, args.notify)
+    demo.run(options, console)
+    return 0
+
+
+def _up(args: argparse.Namespace, console: Console) -> int:
+    return background.up(args.tier, args.hosts, console, args.notify)
+
+
+def _status(args: argparse.Namespace, console: Console) -> int:
+    return background.status(args.tier, console)
+
+
+def _down(args: argparse.Namespace, console: Console) -> int:
+    return background.down(args.tier, console)
+
+
+def _doctor(args: argparse.Namespace, console: Console) -> int:
+    return doctor.main(console)
+
+
+_COMMANDS = {"demo": _demo, "up": _up, "status": _status, "down": _down, "doctor": _doctor}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="capm3-testbed", description="Virtual bare metal for Cluster API Provider Metal3"
+    )
+    parser.add_argument("--verbose", action="store_true", help="also show what the stand-ins log")
+    commands = parser.add_subparsers(dest="command", required=True)
+    shown = commands.add_parser("demo", help="a manifest goes in, a cluster's machines come out ready")
+    _tier(shown)
+    shown.add_argument("--manifest", type=Path, help="a manifest of your own; ${IMAGE_URL} in it is the live ISO")
+    shown.add_argument("--keep", action="store_true", help="leave everything running and say how to reach it")
+    shown.add_argument("--delete", action="store_true", help="delete the cluster at the end, see every host released")
+    shown.add_argument("--timeout", type=float, default=300.0, help="seconds to wait (default 300)")
+    shown.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    up = commands.add_parser("up", help="start a testbed in the background")
+    _tier(up)
+    up.add_argument("--hosts", type=int, default=4, help="how many servers (default 4)")
+    for command in (shown, up):
+        command.add_argument("--notify", type=int, default=0, help=argparse.SUPPRESS)
+    for name, text in (("status", "say what runs in the background"), ("down", "end what runs in the background")):
+        _tier(commands.add_parser(name, help=text))
+    commands.add_parser("doctor", help="check what each tier needs on this machine")
+    return parser
+
+
+def _tier(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tier", choices=sorted(TIERS), default="embedded", help="which API server (default embedded)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Shows how far a run is: a table that is redrawn on a terminal, plain lines of what changed elsewhere.
+
+Apart from the view, which says what there is to show.
+"""
+
+from __future__ import annotations
+
+import time
+import types
+from typing import Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from capm3_testbed.demo.view import Row
+
+
+class Progress:
+    """Use it with ``with``; call `show` after each change, `say` for lines of its own."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
+        self._shown: dict[tuple[str, str], Row] = {}
+        self.begin = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was made."""
+        return time.monotonic() - self.begin
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: types.TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        self._console.print(f"[{self.elapsed:5.1f} s] {text}", markup=False, highlight=False)
+
+    def show(self, rows: list[Row]) -> None:
+        """Draws the table, or prints the lines that differ from those printed before."""
+        if self._live is not None:
+            self._live.update(table(rows, self.elapsed))
+            return
+        for row in rows:
+            if self._shown.get((row.kind, row.name)) != row:
+                self.say(line(row))
+        gone = set(self._shown) - {(row.kind, row.name) for row in rows}
+        for kind, name in sorted(gone):
+            self.say(f"{kind} {name}: gone")
+        self._shown = {(row.kind, row.name): row for row in rows}
+
+
+def line(row: Row) -> str:
+    """One row as a line of a log."""
+    return f"{row.kind} {row.name}: {row.state}" + (f" - {row.why}" if row.why else "")
+
+
+def table(rows: list[Row], elapsed: float) -> Table:
+    """The rows as a table."""
+    drawn = Table(title=f"{elapsed:.0f} s", title_justify="left", expand=True)
+    for name, ratio in (("Kind", 2), ("Name", 4), ("State", 3), ("Waits for", 8)):
+        drawn.add_column(name, ratio=ratio, overflow="fold")
+    for row in rows:
+        drawn.add_row(row.kind, row.name, row.state, row.why, style="green" if row.done else "yellow")
+    return drawn
