@@ -11,6 +11,9 @@ from capm3_api import kinds
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
 
+from capm3_managers import hosts
+from capm3_managers.ippool import flavours
+
 IndexFunction = Callable[[Raw], Iterable[str]]
 
 
@@ -27,11 +30,51 @@ def consumer(host: Raw) -> Iterable[str]:
         yield f"{ref.get('kind')}/{ref.get('name')}"
 
 
+def credentials(host: Raw) -> Iterable[str]:
+    """Name of the Secret with the credentials of a host's BMC."""
+    name = ((host.get("spec") or {}).get("bmc") or {}).get("credentialsName")
+    if name:
+        yield name
+
+
+def template(obj: Raw) -> Iterable[str]:
+    """The Metal3DataTemplate that a claim or a data object names."""
+    name = ((obj.get("spec") or {}).get("template") or {}).get("name")
+    if name:
+        yield str(name)
+
+
+def pool(obj: Raw) -> Iterable[str]:
+    """The IPPool that a claim or an address of either kind names."""
+    flavour = flavours.of(obj)
+    name = flavour.pool_name(obj) if flavour is not None else ""
+    if name:
+        yield name
+
+
+def address_prefix(obj: Raw) -> Iterable[str]:
+    """What stands before the address in the name of an IPAddress: the ``namePrefix`` of its pool."""
+    address = str((obj.get("spec") or {}).get("address") or "").replace(":", "-").replace(".", "-").rstrip("-")
+    head, found, _ = str((obj.get("metadata") or {}).get("name") or "").rpartition(f"-{address}")
+    if found:
+        yield head
+
+
+def pool_cluster(obj: Raw) -> Iterable[str]:
+    """``spec.clusterName`` of an IPPool."""
+    name = (obj.get("spec") or {}).get("clusterName")
+    if name:
+        yield str(name)
+
+
 INDEXES: Mapping[Kind, Mapping[str, IndexFunction]] = {
-    kinds.BARE_METAL_HOST: {"consumer": consumer},
+    kinds.BARE_METAL_HOST: {"consumer": consumer, "claimable": hosts.claimable, "credentials": credentials},
     kinds.METAL3_MACHINE: {"owner": owners},
-    kinds.METAL3_DATA: {"owner": owners},
-    kinds.METAL3_DATA_CLAIM: {"owner": owners},
-    kinds.IP_CLAIM: {"owner": owners},
-    kinds.CAPI_IP_ADDRESS_CLAIM: {"owner": owners},
+    kinds.METAL3_DATA: {"owner": owners, "template": template},
+    kinds.METAL3_DATA_CLAIM: {"owner": owners, "template": template},
+    kinds.IP_POOL: {"cluster": pool_cluster},
+    kinds.IP_CLAIM: {"owner": owners, "pool": pool},
+    kinds.IP_ADDRESS: {"pool": pool, "prefix": address_prefix},
+    kinds.CAPI_IP_ADDRESS_CLAIM: {"owner": owners, "pool": pool},
+    kinds.CAPI_IP_ADDRESS: {"pool": pool},
 }

@@ -162,6 +162,11 @@ HOST_IN_ERROR = Outcome(ASSOCIATED, "False", "BareMetalHostInError", legacy=_fai
 HOST_UNUSABLE = Outcome(ASSOCIATED, "False", "BareMetalHostUnusable", legacy=_failed())
 HOST_TAKEN = Outcome(ASSOCIATED, "False", "BareMetalHostTaken", legacy=_failed())
 
+AFTER_THE_PICK = tuple(
+    outcome.reason for outcome in (HOST_EXTERNALLY_PROVISIONED, HOST_IN_ERROR, HOST_UNUSABLE, HOST_TAKEN)
+)
+"""Reasons that only a machine with a host can have."""
+
 METADATA_OK = Outcome(METADATA, "True", "AssociateMetal3MachineMetaDataSuccess")
 METADATA_FAILED = Outcome(
     METADATA,

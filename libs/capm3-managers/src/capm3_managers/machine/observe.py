@@ -1,0 +1,173 @@
+"""Reads what a pass over a Metal3Machine needs, and no more than its state calls for.
+
+Apart from `decide`, which reads nothing. Reads that decide about a host are live; the choice itself is made from the cache
+and only what was chosen is read again, so that a claim costs the same whatever the number of hosts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from capm3_api import kinds, meta, names, selectors
+from capm3_api.meta import Key
+from capm3_api.model import Raw
+
+from capm3_managers import hosts, owners
+from capm3_managers.env import Env
+from capm3_managers.machine import gate, nodereuse, providerid, selection
+from capm3_managers.machine.snapshot import Snapshot
+from capm3_managers.manager import Ports
+from capm3_managers.ports import Reader
+
+DOMAIN_POLICY_ANNOTATION = "capm3.metal3.io/failure-domain-policy"
+"""On a Metal3Cluster: ``required`` makes its machines wait for a host of their failure domain (report B05)."""
+
+
+def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
+    """The machine, its relatives, its host; a choice, its data, the workload cluster's Nodes as they are due."""
+    reader = ports.reader
+    obj = reader.get(kinds.METAL3_MACHINE, key)
+    if obj is None:
+        return Snapshot(None)
+    snapshot = _relatives(reader, obj)
+    if not gate.is_open(snapshot):
+        return snapshot
+    snapshot = _with_host(reader, snapshot)
+    if snapshot.deleting:
+        return _deletion(reader, snapshot)
+    if _paused_or_early(snapshot):
+        return snapshot
+    if _claim_is_due(snapshot):
+        return _candidates(reader, snapshot, env)
+    snapshot = _data(reader, snapshot)
+    if providerid.is_due(snapshot):
+        snapshot = dataclasses.replace(snapshot, nodes=ports.remote.nodes(snapshot.cluster_key))
+    return snapshot
+
+
+def _relatives(reader: Reader, obj: Raw) -> Snapshot:
+    machine = owners.find(reader, obj, kinds.MACHINE)
+    cluster = owners.find_cluster(reader, machine) if machine is not None else owners.find_cluster(reader, obj)
+    ref = hosts.part(cluster or {}, "spec", "infrastructureRef")
+    metal3cluster = None
+    if ref.get("name"):
+        metal3cluster = reader.get(kinds.METAL3_CLUSTER, Key(meta.key_of(obj).namespace, str(ref["name"])))
+    return Snapshot(observed=obj, machine=machine, cluster=cluster, metal3cluster=metal3cluster)
+
+
+def _with_host(reader: Reader, snapshot: Snapshot) -> Snapshot:
+    key = snapshot.host_key
+    return dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key, live=True)) if key else snapshot
+
+
+def _paused_or_early(snapshot: Snapshot) -> bool:
+    """Whether a later step stops before anything more is needed."""
+    paused = hosts.part(snapshot.cluster or {}, "spec").get("paused") is True
+    paused = paused or names.PAUSED_ANNOTATION in hosts.marks(snapshot.observed or {})
+    return paused or not (snapshot.settled or gate.bootstrap_ready(snapshot))
+
+
+def _claim_is_due(snapshot: Snapshot) -> bool:
+    """Whether this pass may write a claim, or finish one."""
+    return not snapshot.holds_host or not snapshot.was_associated
+
+
+def _candidates(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
+    """A fresh look at the machine itself, at hosts that are its own already, and at what it may claim."""
+    own = reader.get(kinds.METAL3_MACHINE, snapshot.key, live=True)
+    if own is None or meta.uid_of(own) != meta.uid_of(snapshot.observed or {}):
+        return Snapshot(None)
+    snapshot = _with_host(reader, dataclasses.replace(snapshot, observed=own, host=None))
+    if snapshot.deleting:
+        return _deletion(reader, snapshot)
+    target = snapshot.host
+    if not snapshot.annotation:
+        snapshot = dataclasses.replace(snapshot, choice=_choice(reader, snapshot, env))
+        chosen = snapshot.choice.host if snapshot.choice else None
+        snapshot = dataclasses.replace(snapshot, mine=_mine(reader, snapshot, live=chosen is not None))
+        target = chosen
+    return _data(reader, _with_secret(reader, snapshot, target))
+
+
+def _choice(reader: Reader, snapshot: Snapshot, env: Env) -> selection.Choice:
+    """Chooses from the cache, then reads the chosen host again."""
+    wish = _wish(reader, snapshot, env)
+    if not isinstance(wish, selection.Wish):
+        return selection.Choice(problem=wish)
+    namespace = snapshot.key.namespace
+    kept = reader.list(kinds.BARE_METAL_HOST, namespace, index=("claimable", f"reuse/{wish.reuse_name}"))
+    free = reader.list(kinds.BARE_METAL_HOST, namespace, index=("claimable", hosts.FREE))
+    choice = selection.choose(kept, free, wish, env.rng)
+    if choice.host is None:
+        if choice.note:
+            return choice
+        note = selection.summary(reader.list(kinds.BARE_METAL_HOST, namespace), wish)
+        return dataclasses.replace(choice, note=note)
+    return dataclasses.replace(choice, host=reader.get(kinds.BARE_METAL_HOST, meta.key_of(choice.host), live=True))
+
+
+def _wish(reader: Reader, snapshot: Snapshot, env: Env) -> selection.Wish | str:
+    """What the machine wants; or what is wrong with its selector."""
+    raw = hosts.part(snapshot.observed or {}, "spec").get("hostSelector")
+    selector = selectors.parse(raw)
+    if not isinstance(selector, selectors.Selector):
+        return "; ".join(error.text() for error in selector)
+    policy = hosts.marks(snapshot.metal3cluster or {}).get(DOMAIN_POLICY_ANNOTATION)
+    kept = reader.list(kinds.BARE_METAL_HOST, snapshot.key.namespace, index=("claimable", hosts.ANY_REUSE))
+    return selection.Wish(
+        selector=selector,
+        failure_domain=snapshot.owner.spec.failure_domain,
+        domain_required=env.settings.required_failure_domain or policy == "required",
+        reuse_name=nodereuse.owner_name(reader, snapshot.machine or {}) if kept else "",
+    )
+
+
+def _mine(reader: Reader, snapshot: Snapshot, *, live: bool) -> tuple[Raw, ...]:
+    """Hosts that have this machine as consumer: by the cache, and live among those of the cluster."""
+    namespace, name = snapshot.key.namespace, snapshot.key.name
+    index = ("consumer", f"{kinds.METAL3_MACHINE.kind}/{name}")
+    found = {meta.key_of(host) for host in reader.list(kinds.BARE_METAL_HOST, namespace, index=index)}
+    fresh = [reader.get(kinds.BARE_METAL_HOST, key, live=True) for key in sorted(found)]
+    if live and snapshot.cluster_name:
+        labels = {names.CLUSTER_NAME_LABEL: snapshot.cluster_name}
+        fresh += list(reader.list(kinds.BARE_METAL_HOST, namespace, labels=labels, live=True))
+    ours = [host for host in fresh if host is not None and hosts.is_consumed_by(host, snapshot.observed or {})]
+    return tuple({meta.key_of(host): host for host in ours}.values())
+
+
+def _with_secret(reader: Reader, snapshot: Snapshot, host: Raw | None) -> Snapshot:
+    name = hosts.text(host or {}, "spec", "bmc", "credentialsName")
+    if not name:
+        return snapshot
+    secret = reader.get(kinds.SECRET, Key(snapshot.key.namespace, name), live=True)
+    return dataclasses.replace(snapshot, secret=secret)
+
+
+def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
+    """Claim and Metal3Data; a claim that the cache does not show is looked for once more before one is made."""
+    if snapshot.view.spec.data_template is None and snapshot.view.status.rendered_data is None:
+        return snapshot
+    claim = None
+    if snapshot.view.status.rendered_data is None:
+        claim = reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key)
+        claim = claim or reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True)
+    known = snapshot.view.status.rendered_data
+    name = known.name if known else hosts.text(claim or {}, "status", "renderedData", "name")
+    data = reader.get(kinds.METAL3_DATA, Key(snapshot.key.namespace, name)) if name else None
+    return dataclasses.replace(snapshot, claim=claim, data=data)
+
+
+def _deletion(reader: Reader, snapshot: Snapshot) -> Snapshot:
+    """Everything that is still held: hosts, the Secret's label, the data claim; and for whom the host may be kept."""
+    if names.MACHINE_FINALIZER not in (snapshot.view.metadata.finalizers or []):
+        return snapshot
+    snapshot = dataclasses.replace(
+        snapshot,
+        mine=_mine(reader, snapshot, live=True),
+        claim=reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True),
+    )
+    held = snapshot.host if snapshot.holds_host else next(iter(snapshot.mine), None)
+    snapshot = _with_secret(reader, snapshot, held)
+    if held is not None and snapshot.machine is not None:
+        snapshot = dataclasses.replace(snapshot, reuse=nodereuse.read(reader, snapshot.machine))
+    return snapshot
