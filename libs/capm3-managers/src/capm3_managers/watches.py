@@ -202,8 +202,19 @@ def hosts_of_secret(obj: Raw, reader: Reader) -> Sequence[Key]:
     return [meta.key_of(host) for host in found]
 
 
+def comes_or_goes(old: Raw | None, new: Raw | None) -> bool:
+    """Creations, deletions, and updates of finalizers or of the deletion itself."""
+    if old is None or new is None:
+        return True
+    before, after = old.get("metadata") or {}, new.get("metadata") or {}
+    return any(before.get(name) != after.get(name) for name in ("deletionTimestamp", "finalizers"))
+
+
 METAL3_MACHINE = "metal3machine"
 METAL3_CLUSTER = "metal3cluster"
+METAL3_DATA_TEMPLATE = "metal3datatemplate"
+METAL3_DATA = "metal3data"
+IP_POOL = "ippool"
 BARE_METAL_HOST = "baremetalhost"
 
 WATCHES: Mapping[str, Watching] = {
