@@ -86,7 +86,7 @@ class Store:
                 if old is None or meta.version_of(old) != meta.version_of(obj):
                     changes.append(Change(old, obj))
                 self._put(key, obj)
-            self._before.clear()
+            self._before = {key: fresh.get(key) for key, obj in self._objects.items() if obj is not fresh.get(key)}
             return changes
 
     def event(self, type_: str, obj: Raw) -> Change | None:

@@ -1,0 +1,1 @@
+"""Peers for tests of the runtime: a small API server over `World`, and raw sockets that misbehave."""
