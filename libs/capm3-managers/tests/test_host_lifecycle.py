@@ -11,7 +11,6 @@ from capm3_api import condition, kinds, names
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 from capm3_api.testing import builders
-
 from capm3_managers import host as host_manager
 from capm3_managers.host import credentials
 from capm3_managers.testing.scenario import Scenario

@@ -32,7 +32,7 @@ HANDLERS: Mapping[str, Step[Snapshot]] = {
 def handle(snapshot: Snapshot, current: Draft, env: Env) -> Draft:
     handler = HANDLERS.get(snapshot.state.name)
     if handler is None or (snapshot.state.asks and not isinstance(snapshot.server, BmcView)):
-        return current.end(current.because or "nothing to do")
+        return current.end(f"nothing is done in state {snapshot.state.name!r}", seconds=env.settings.requeue_seconds)
     return handler(snapshot, current, env)
 
 

@@ -41,6 +41,6 @@ def _asks(snapshot: Snapshot, env: Env) -> bool:
     host = snapshot.host
     if snapshot.wait > 0 or not snapshot.state.asks or detach.wanted(snapshot):
         return False
-    if snapshot.secret is not None and credentials.claim(host, snapshot.secret) is not None:
-        return False
-    return not snapshot.deleting or snapshot.state.name in (states.DEPROVISIONING, states.POWERING_OFF)
+    if snapshot.deleting:
+        return snapshot.state.name in (states.DEPROVISIONING, states.POWERING_OFF)
+    return snapshot.secret is None or credentials.claim(host, snapshot.secret) is None
