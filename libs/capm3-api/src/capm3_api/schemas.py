@@ -40,3 +40,11 @@ def of(api_version: str, kind: str) -> Mapping[str, Any] | None:
     """The schema of one kind in one version; ``None`` when none is shipped or the version is not served."""
     crd = crd_of(api_version, kind)
     return None if crd is None else schema.version_schema(crd, api_version.rpartition("/")[2])
+
+
+def has_status(api_version: str, kind: str) -> bool:
+    """Whether the version has the status subresource."""
+    crd = crd_of(api_version, kind)
+    name = api_version.rpartition("/")[2]
+    entries = crd["spec"]["versions"] if crd else []
+    return any(entry["name"] == name and "status" in (entry.get("subresources") or {}) for entry in entries)

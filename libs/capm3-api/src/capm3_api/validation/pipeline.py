@@ -59,7 +59,7 @@ def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False) -> Admitte
     if shape is None:
         return Admitted(obj, (_no_version(api_version, kind),), "version")
     pruned, dropped = schema.prune(shape, obj)
-    sent = schema.default(shape, pruned)
+    sent = schema.default(shape, _with_stored_status(pruned, old))
     answer = Admitted(sent, warnings=_deprecated(api_version, kind), dropped=tuple(dropped))
     if is_ours(obj):
         try:
@@ -70,6 +70,14 @@ def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False) -> Admitte
     if found:
         return _refused(answer, found, "schema")
     return _judged(answer, old, dry_run) if is_ours(obj) else answer
+
+
+def _with_stored_status(obj: Raw, old: Raw | None) -> Raw:
+    """A create or update of the object itself can't write ``status`` where that is a subresource."""
+    if not schemas.has_status(str(obj.get("apiVersion")), str(obj.get("kind"))):
+        return obj
+    body = {key: value for key, value in obj.items() if key != "status"}
+    return {**body, "status": old["status"]} if old is not None and "status" in old else body
 
 
 def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:

@@ -1,0 +1,1 @@
+"""The sub-commands of ``capm3`` that need nothing but this package: ``validate``, ``convert``, ``crds``."""

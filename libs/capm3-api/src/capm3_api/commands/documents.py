@@ -1,0 +1,198 @@
+"""Reads YAML files as ``kubectl`` reads them, and remembers on which line each field stands.
+
+Apart from the checks. Scalars are resolved as the Go library behind ``kubectl`` does it (YAML 1.1 without its
+sexagesimal numbers and dates), because ``on: yes`` or a MAC address of digits alone must mean here what it means there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pathlib
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import yaml
+
+from capm3_api.model import Raw
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TRUE = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
+_FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_INT = re.compile(r"[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)\Z", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z", re.ASCII)
+_SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+
+
+class Unreadable(Exception):
+    """A file that can't be opened or is no YAML; the text says where and why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Document:
+    """One object of a file.
+
+    Args:
+        file: name as given, ``-`` for standard input.
+        index: place of the document in its file, from 0.
+        line: first line, from 1.
+        raw: the object; anything that is no map is wrapped as empty with a note in `problem`.
+        lines: line of each JSON path.
+        problem: why there is no object here.
+        repeated: paths of keys that stand twice in one map; the last one counts.
+    """
+
+    file: str
+    index: int
+    line: int
+    raw: Raw
+    lines: dict[str, int] = dataclasses.field(default_factory=dict)
+    problem: str = ""
+    repeated: tuple[str, ...] = ()
+
+    def line_of(self, path: str) -> int:
+        """The line of the field, or of the nearest thing around it."""
+        while path:
+            if path in self.lines:
+                return self.lines[path]
+            path = re.sub(r"(\.[^.\[\]]*|\[[^\]]*\]|^[^.\[]+)\Z", "", path)
+        return self.line
+
+
+def read(names: Iterable[str], stdin: Any = None) -> Iterator[Document]:
+    """The documents of all files in order; the items of a ``List`` count as documents of their own.
+
+    Raises:
+        Unreadable: at the first file that can't be read.
+    """
+    for name in names:
+        yield from of_text(name, text_of(name, stdin))
+
+
+def text_of(name: str, stdin: Any = None) -> str:
+    """The text of one file; ``-`` is standard input.
+
+    Raises:
+        Unreadable: with the reason.
+    """
+    try:
+        return (stdin or sys.stdin).read() if name == "-" else pathlib.Path(name).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise Unreadable(f"{name}: {problem.strerror or problem}") from problem
+    except UnicodeDecodeError as problem:
+        raise Unreadable(f"{name}: is not UTF-8 text (byte {problem.start})") from problem
+
+
+def of_text(name: str, text: str) -> Iterator[Document]:
+    """The documents of one text that was read from the file `name`.
+
+    Raises:
+        Unreadable: it is no YAML.
+    """
+    try:
+        roots = list(yaml.compose_all(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        where = f":{mark.line + 1}" if mark else ""
+        raise Unreadable(f"{name}{where}: is no valid YAML: {problem.problem or problem.context}") from problem
+    except yaml.YAMLError as problem:
+        raise Unreadable(f"{name}: is no valid YAML: {problem}") from problem
+    for index, root in enumerate(roots):
+        if root is not None and not _is_null(root):
+            yield from _documents(name, index, root)
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and scalar(node) is None
+
+
+def _documents(name: str, index: int, root: yaml.Node) -> Iterator[Document]:
+    lines: dict[str, int] = {}
+    repeated: list[str] = []
+    line = root.start_mark.line + 1
+    try:
+        value = _value(root, "", lines, repeated, ())
+    except RecursionError:
+        yield Document(name, index, line, {}, problem="is nested too deeply or contains itself")
+        return
+    if not isinstance(value, dict):
+        yield Document(name, index, line, {}, problem="is no object: a map with apiVersion and kind is expected")
+    elif value.get("kind") == "List" and isinstance(value.get("items"), list):
+        for place, item in enumerate(value["items"]):
+            prefix = f"items[{place}]"
+            inner = {
+                path.removeprefix(f"{prefix}."): row for path, row in lines.items() if path.startswith(f"{prefix}.")
+            }
+            raw = item if isinstance(item, dict) else {}
+            yield Document(name, index, lines.get(prefix, line), raw, inner, "" if raw else "is no object")
+    else:
+        yield Document(name, index, line, value, lines, repeated=tuple(repeated))
+
+
+def _value(node: yaml.Node, path: str, lines: dict[str, int], repeated: list[str], around: tuple[int, ...]) -> Any:
+    if id(node) in around:
+        raise RecursionError
+    around = (*around, id(node))
+    if path:
+        lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, f"{path}[{place}]", lines, repeated, around) for place, item in enumerate(node.value)]
+    if not isinstance(node, yaml.MappingNode):
+        return scalar(node)
+    result: Raw = {}
+    for key_node, value_node in node.value:
+        key = key_node.value if isinstance(key_node, yaml.ScalarNode) else "?"
+        if key == "<<" and key_node.style is None:
+            result = {**_merged(value_node, path, repeated, around), **result}
+            continue
+        inner = f"{path}.{key}" if path else key
+        if key in result and inner in lines:
+            repeated.append(inner)
+        lines[inner] = key_node.start_mark.line + 1
+        result[key] = _value(value_node, inner, lines, repeated, around)
+    return result
+
+
+def _merged(node: yaml.Node, path: str, repeated: list[str], around: tuple[int, ...]) -> Raw:
+    """The maps behind a merge key; their lines stay those of the place they are written at."""
+    parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    result: Raw = {}
+    for part in reversed(parts):
+        value = _value(part, path, {}, repeated, around)
+        result.update(value if isinstance(value, dict) else {})
+    return result
+
+
+def scalar(node: Any) -> Any:
+    """A scalar as JSON value."""
+    text: str = node.value
+    if node.style in ("'", '"', "|", ">") or node.tag == "tag:yaml.org,2002:binary":
+        return text
+    if node.tag == "tag:yaml.org,2002:str" and text not in _TRUE | _FALSE | _NULL and not _number_like(text):
+        return text
+    if text in _NULL:
+        return None
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    return _number(text)
+
+
+def _number_like(text: str) -> bool:
+    return bool(_INT.match(text) or _FLOAT.match(text) or text.lower() in _SPECIAL)
+
+
+def _number(text: str) -> Any:
+    if _INT.match(text):
+        digits = text.replace("_", "")
+        if re.fullmatch(r"[-+]?0[0-7]+", digits):
+            return int(digits, 8)
+        try:
+            return int(digits, 0)
+        except ValueError:
+            return text
+    if _FLOAT.match(text):
+        return float(text)
+    return text
