@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from capm3_api import condition, kinds, names
 from capm3_api.model import Raw
 from capm3_managers import machine
@@ -93,8 +92,3 @@ def test_a_machine_with_a_data_template_waits_for_its_data() -> None:
     assert world.get(kinds.METAL3_MACHINE, fixtures.key("m1")) is None
     assert world.get(kinds.METAL3_DATA_CLAIM, fixtures.key("m1")) is None
     assert "metaData" not in fixtures.host(world, "h1")["spec"]
-
-
-@pytest.mark.parametrize("lag", [0, 3])
-@pytest.mark.parametrize("seed", range(4))
-def test_b01_ten_machines_and_ten_workers_get_ten_hosts(seed: int, lag: int) -> None: ...

@@ -38,7 +38,9 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
     if _paused_or_early(snapshot):
         return snapshot
     if _claim_is_due(snapshot):
-        return _candidates(reader, snapshot, env)
+        snapshot = _candidates(reader, snapshot, env)
+    if snapshot.observed is None or snapshot.deleting:
+        return snapshot
     snapshot = _data(reader, snapshot)
     if providerid.is_due(snapshot):
         snapshot = dataclasses.replace(snapshot, nodes=ports.remote.nodes(snapshot.cluster_key))
@@ -86,7 +88,7 @@ def _candidates(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
         chosen = snapshot.choice.host if snapshot.choice else None
         snapshot = dataclasses.replace(snapshot, mine=_mine(reader, snapshot, live=chosen is not None))
         target = chosen
-    return _data(reader, _with_secret(reader, snapshot, target))
+    return _with_secret(reader, snapshot, target)
 
 
 def _choice(reader: Reader, snapshot: Snapshot, env: Env) -> selection.Choice:

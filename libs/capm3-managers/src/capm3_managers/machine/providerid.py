@@ -38,9 +38,11 @@ def provider_id(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
         return draft
     nodes, wanted = snapshot.nodes, expected(snapshot)
     known = snapshot.view.spec.provider_id
-    if known and not isinstance(nodes, Unreachable) and isinstance(_holder(nodes or (), wanted), dict):
-        return _provisioned(draft)
-    if hosts.part(snapshot.metal3cluster or {}, "spec").get("cloudProviderEnabled") is True:
+    cloud = hosts.part(snapshot.metal3cluster or {}, "spec").get("cloudProviderEnabled") is True
+    holder = _holder(nodes or (), wanted) if known and not isinstance(nodes, Unreachable) else ""
+    if isinstance(holder, dict):
+        return _provisioned(draft if cloud else _external_data(snapshot, draft, holder))
+    if cloud:
         return _from_cloud_provider(snapshot, draft, env)
     if isinstance(nodes, Unreachable) or nodes is None:
         return _unreachable(snapshot, draft, env)
@@ -100,9 +102,15 @@ def _from_label(snapshot: Snapshot, draft: Draft, env: Env, found: Sequence[Raw]
         return _wait(draft, outcome.but("NodeHasOtherProviderID"), _other(node, value, wanted), env)
     draft = draft.patch({"spec": {"providerID": wanted}})
     draft = draft if value else draft.act(_node_patch(snapshot, node, wanted))
-    if not condition.is_true(draft.wanted, outcomes.DATA_READY):
-        draft = draft.outcome(outcomes.DATA_EXTERNAL)
-    return _provisioned(draft)
+    return _provisioned(_external_data(snapshot, draft, node))
+
+
+def _external_data(snapshot: Snapshot, draft: Draft, node: Raw) -> Draft:
+    """A Node with our label got its data somehow; said again by later passes, since a crash may have lost the first."""
+    labelled = hosts.labels(node).get(names.NODE_UUID_LABEL) == meta.uid_of(snapshot.host or {})
+    if not labelled or condition.is_true(draft.wanted, outcomes.DATA_READY):
+        return draft
+    return draft.outcome(outcomes.DATA_EXTERNAL)
 
 
 def _from_hostname(snapshot: Snapshot, draft: Draft, env: Env, nodes: Sequence[Raw]) -> Draft:

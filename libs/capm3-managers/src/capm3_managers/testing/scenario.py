@@ -12,6 +12,7 @@ Example::
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import random
@@ -128,7 +129,7 @@ class Scenario:
     def until_settled(self, max_passes: int = 2000, *, silent: bool = True) -> int:
         """Runs passes as events, timers and actors demand until nothing is left to do.
 
-        Settled means: no event waits, and two full rounds of timers and actors changed nothing.
+        Settled means: no event waits, and in two full rounds of timers and actors nothing changed or was refused.
 
         Args:
             silent: then also check that a pass over every object of every manager would write nothing.
@@ -142,9 +143,10 @@ class Scenario:
         start, quiet = len(self.passes), 0
         while quiet < 2:
             self._drain(start + max_passes)
-            before = self.cache.changes
+            before, begun = self.cache.changes, len(self.passes)
             self._idle(start + max_passes)
-            quiet = quiet + 1 if self.cache.changes == before else 0
+            calm = self.cache.changes == before and not any(item.error for item in self.passes[begun:])
+            quiet = quiet + 1 if calm else 0
         if silent:
             self.check_silent()
         return len(self.passes) - start
@@ -205,7 +207,8 @@ class Scenario:
     def _idle(self, limit: int) -> None:
         """Lets the actors act, then jumps the clock from timer to timer until each that was set has fired."""
         for actor in self.actors:
-            actor(self.world, self.now)
+            with contextlib.suppress(ApiError):
+                actor(self.world, self.now)
         for entry, due in sorted(self._timers.items(), key=lambda item: item[1]):
             if self._timers.get(entry) != due:
                 continue
