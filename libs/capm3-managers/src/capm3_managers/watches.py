@@ -15,6 +15,9 @@ from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
 from capm3_managers import owners
+from capm3_managers.data import keys as data_keys
+from capm3_managers.datatemplate import keys as template_keys
+from capm3_managers.ippool import keys as pool_keys
 from capm3_managers.ports import Reader
 
 Keys = Callable[[Raw, Reader], Sequence[Key]]
@@ -236,6 +239,33 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.METAL3_DATA_CLAIM, owned_by(kinds.METAL3_MACHINE)),
             Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE)),
             Watch(kinds.BARE_METAL_HOST, consumer_of(kinds.METAL3_MACHINE)),
+        )
+    ),
+    METAL3_DATA_TEMPLATE: Watching(
+        (
+            Watch(kinds.METAL3_DATA_TEMPLATE, itself, own_change),
+            Watch(kinds.METAL3_DATA_CLAIM, template_keys.template_of, own_change),
+            Watch(kinds.METAL3_DATA, template_keys.template_of, comes_or_goes),  # ours: report B30
+        )
+    ),
+    METAL3_DATA: Watching(
+        (
+            Watch(kinds.METAL3_DATA, itself, own_change),
+            Watch(kinds.METAL3_DATA_CLAIM, data_keys.answering, deletion),  # ours
+            Watch(kinds.METAL3_MACHINE, data_keys.waiting_for_machine, own_change),  # ours
+            Watch(kinds.BARE_METAL_HOST, data_keys.waiting_for_host),  # ours: report B26
+            Watch(kinds.IP_CLAIM, owned_by(kinds.METAL3_DATA), optional=True),
+            Watch(kinds.CAPI_IP_ADDRESS_CLAIM, owned_by(kinds.METAL3_DATA), optional=True),
+        )
+    ),
+    IP_POOL: Watching(
+        (
+            Watch(kinds.IP_POOL, itself, own_change),
+            Watch(kinds.CLUSTER, pool_keys.pools_of_cluster, own_change),  # ours
+            Watch(kinds.IP_CLAIM, pool_keys.pool_of, own_change),
+            Watch(kinds.IP_ADDRESS, pool_keys.pool_of, comes_or_goes),  # ours
+            Watch(kinds.CAPI_IP_ADDRESS_CLAIM, pool_keys.pool_of, own_change, optional=True),
+            Watch(kinds.CAPI_IP_ADDRESS, pool_keys.pool_of, comes_or_goes, optional=True),  # ours
         )
     ),
     BARE_METAL_HOST: Watching(
