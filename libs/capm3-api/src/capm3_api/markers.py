@@ -36,6 +36,7 @@ class Schema:
         list_keys: makes a list of type ``map`` with these keys.
         preserve: unknown content is kept by the API server.
         type: OpenAPI type where it is not that of the Python type.
+        keep_empty: an empty value is not the same as an absent one, although the Python type has an empty default.
         bind: values of the parameters used further in.
     """
 
@@ -59,6 +60,7 @@ class Schema:
     map_type: str = ""
     preserve: bool = False
     type: str = ""
+    keep_empty: bool = False
     bind: Mapping[str, Any] | None = None
 
 

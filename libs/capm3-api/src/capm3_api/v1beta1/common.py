@@ -22,7 +22,7 @@ FailureMessage = Annotated[str | None, Schema("A failure that needs a person, in
 class FailureDomain(Model):
     """A part of the site that can fail on its own; its name is the key in the map."""
 
-    control_plane: Annotated[bool | None, Schema("Whether control plane machines may be placed in it.")] = None
+    control_plane: Annotated[bool, Schema("Whether control plane machines may be placed in it.")] = False
     attributes: Annotated[dict[str, str], Schema("Free attributes.")] = {}
 
 

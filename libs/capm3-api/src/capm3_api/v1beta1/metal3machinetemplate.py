@@ -22,9 +22,9 @@ class Metal3MachineTemplateSpec(Model):
         Metal3MachineTemplateResource()
     )
     node_reuse: Annotated[
-        bool | None,
+        bool,
         Schema("Whether a host goes back to the machine set or control plane that used it last.", default=False),
-    ] = None
+    ] = False
 
 
 class Metal3MachineTemplate(Object):

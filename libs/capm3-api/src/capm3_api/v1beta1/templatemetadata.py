@@ -54,8 +54,8 @@ class FromHostInterface(Keyed):
 
     interface: Annotated[str, Schema("Name of the interface in the hardware details.")] = ""
     from_boot_mac: Annotated[
-        bool | None, Field(alias="fromBootMAC"), Schema("Take spec.bootMACAddress of the host instead.")
-    ] = None
+        bool, Field(alias="fromBootMAC"), Schema("Take spec.bootMACAddress of the host instead.")
+    ] = False
 
 
 class FromLabel(Keyed):

@@ -32,14 +32,14 @@ class Metal3ClusterSpec(Model):
 
 class LegacyStatus(Model):
     conditions: Annotated[list[LegacyCondition], Schema("Conditions in the older form.")] = []
-    failure_reason: Annotated[str, Schema("A failure that needs a person, in one word.")] = ""
+    failure_reason: Annotated[str | None, Schema("A failure that needs a person, in one word.")] = None
     failure_message: Annotated[
-        str, Schema("A failure that needs a person, in words.", min_length=0, max_length=1024)
-    ] = ""
+        str | None, Schema("A failure that needs a person, in words.", min_length=0, max_length=1024)
+    ] = None
 
 
 class Deprecated(Model):
-    v1beta1: Annotated[LegacyStatus, Schema("Status of the v1beta1 contract.")] = LegacyStatus()
+    v1beta1: Annotated[LegacyStatus, Schema("Status of the v1beta1 contract.", keep_empty=True)] = LegacyStatus()
 
 
 class Metal3ClusterStatus(Model):
@@ -47,7 +47,7 @@ class Metal3ClusterStatus(Model):
     failure_domains: FailureDomains = []
     last_updated: Annotated[str, Schema("When the status was last written.", format="date-time")] = ""
     conditions: Conditions = []
-    deprecated: Annotated[Deprecated, Schema("Fields that go away with v1beta1.")] = Deprecated()
+    deprecated: Annotated[Deprecated, Schema("Fields that go away with v1beta1.", keep_empty=True)] = Deprecated()
 
 
 class Metal3Cluster(Object):

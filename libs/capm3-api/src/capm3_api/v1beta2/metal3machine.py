@@ -88,12 +88,12 @@ class MachineAddress(Model):
 
 class LegacyStatus(Model):
     conditions: Annotated[list[LegacyCondition], Schema("Conditions in the older form.")] = []
-    failure_reason: Annotated[str, Schema("A failure that needs a person, in one word.")] = ""
-    failure_message: Annotated[str, Schema("A failure that needs a person, in words.")] = ""
+    failure_reason: Annotated[str | None, Schema("A failure that needs a person, in one word.")] = None
+    failure_message: Annotated[str | None, Schema("A failure that needs a person, in words.")] = None
 
 
 class Deprecated(Model):
-    v1beta1: Annotated[LegacyStatus, Schema("Status of the v1beta1 contract.")] = LegacyStatus()
+    v1beta1: Annotated[LegacyStatus, Schema("Status of the v1beta1 contract.", keep_empty=True)] = LegacyStatus()
 
 
 class Metal3MachineStatus(Model):
@@ -107,7 +107,7 @@ class Metal3MachineStatus(Model):
     network_data: Annotated[SecretReference | None, Schema("Secret with the network data in use.")] = None
     rendered_data: Annotated[ObjectRef | None, Schema("Metal3Data that was made for the machine.")] = None
     conditions: Conditions = []
-    deprecated: Annotated[Deprecated, Schema("Fields that go away with v1beta1.")] = Deprecated()
+    deprecated: Annotated[Deprecated, Schema("Fields that go away with v1beta1.", keep_empty=True)] = Deprecated()
 
 
 class Metal3Machine(Object):
