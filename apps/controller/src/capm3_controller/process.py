@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from capm3_api import kinds, meta
 from capm3_api.meta import Kind
@@ -27,9 +28,19 @@ from capm3_controller.kube.store import Change
 from capm3_controller.runtime.health import Health
 from capm3_controller.runtime.loop import Loop
 from capm3_controller.runtime.metrics import Metrics
-from capm3_controller.runtime.serving import Server
 
 log = logging.getLogger(__name__)
+
+
+class Serves(Protocol):
+    """A port of the program."""
+
+    @property
+    def port(self) -> int: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 @dataclasses.dataclass
@@ -82,7 +93,7 @@ class Parts:
     controllers: Sequence[Running]
     health: Health
     metrics: Metrics
-    servers: Mapping[str, Server]
+    servers: Mapping[str, Serves]
     clients: Sequence[Client]
     closers: Sequence[Callable[[], None]] = ()
     jobs: Sequence[Callable[[threading.Event], None]] = ()
@@ -104,7 +115,7 @@ class Controller:
 
     @property
     def ports(self) -> Mapping[str, int]:
-        """The real ports: ``health``, ``diagnostics``."""
+        """The real ports: ``health``, ``diagnostics``, ``webhook``."""
         return {name: server.port for name, server in self.parts.servers.items()}
 
     def start(self) -> None:

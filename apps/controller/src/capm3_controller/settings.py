@@ -77,6 +77,21 @@ class Settings:
             host_power_poll_seconds=self.host_power_poll,
         )
 
+    @property
+    def openssl_ciphers(self) -> str:
+        """The cipher suites up to TLS 1.2 as OpenSSL writes them; ``""`` for the library's own choice."""
+        return ":".join(filter(None, map(_openssl, self.tls_cipher_suites)))
+
+
+def _openssl(suite: str) -> str:
+    """``TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`` -> ``ECDHE-RSA-AES128-GCM-SHA256``; those of TLS 1.3 have no choice."""
+    exchange, found, cipher = suite.removeprefix("TLS_").partition("_WITH_")
+    if not found:
+        return ""
+    for old, new in (("AES_", "AES"), ("_CBC_SHA", "-SHA"), ("POLY1305_SHA256", "POLY1305"), ("_", "-")):
+        cipher = cipher.replace(old, new)
+    return cipher if exchange == "RSA" else f"{exchange.replace('_', '-')}-{cipher}"
+
 
 class SettingsError(Exception):
     """A setting that can't be used; the message names the flag and the mend."""

@@ -5,7 +5,6 @@ The one place that knows everything, so that no part has to; it holds tables and
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import os
 import platform
@@ -20,8 +19,9 @@ from capm3_managers import watches
 from capm3_managers.manager import Ports
 from capm3_managers.ports import ALL_NAMESPACES
 
-from capm3_controller import bmc, process
+from capm3_controller import bmc, process, webhooks
 from capm3_controller import settings as all_settings
+from capm3_controller.controllers import cluster, data, datatemplate, host, ippool, machine
 from capm3_controller.controllers.definition import Definition
 from capm3_controller.kube import endpoint as endpoints
 from capm3_controller.kube import leader
@@ -34,7 +34,7 @@ from capm3_controller.kube.ratelimit import UNLIMITED, TokenBucket
 from capm3_controller.kube.reflector import Timing
 from capm3_controller.kube.remote import Remotes
 from capm3_controller.kube.transport import Timeouts, Transport
-from capm3_controller.process import Controller, Parts, Running
+from capm3_controller.process import Controller, Parts, Running, Serves
 from capm3_controller.runtime import loop
 from capm3_controller.runtime.diagnostics import Diagnostics, Gate, server_context
 from capm3_controller.runtime.executor import Executor, Hands
@@ -46,17 +46,15 @@ from capm3_controller.runtime.queue import Queue
 from capm3_controller.runtime.serving import Server
 from capm3_controller.settings import Settings, SettingsError
 
-MODULES = ("machine", "cluster", "datatemplate", "data", "host", "ippool")
-"""The modules of `capm3_controller.controllers`, in the order of the start."""
+DEFINITIONS: Mapping[str, Definition] = {
+    module.DEFINITION.name: module.DEFINITION for module in (machine, cluster, datatemplate, data, host, ippool)
+}
+"""All controllers of this release by name, in the order of the start."""
 
 
 def definitions() -> Mapping[str, Definition]:
-    """All controllers of this release by name."""
-    found = {}
-    for module in MODULES:
-        definition: Definition = importlib.import_module(f"capm3_controller.controllers.{module}").DEFINITION
-        found[definition.name] = definition
-    return found
+    """The same, for others."""
+    return DEFINITIONS
 
 
 def chosen(settings: Settings, table: Mapping[str, Definition] | None = None) -> Sequence[Definition]:
@@ -196,16 +194,20 @@ class _Maker:
         identity = f"{socket.gethostname()}_{uuid.uuid4()}"
         return Elector(self.unlimited(), Key(namespace, leader.NAME), identity, fence, terms=terms)
 
-    def servers(self, health: Health, verbosity: Verbosity | None) -> Mapping[str, Server]:
+    def servers(self, health: Health, verbosity: Verbosity | None) -> Mapping[str, Serves]:
         settings = self.settings
-        made = {}
+        made: dict[str, Serves] = {}
         if settings.health_addr not in ("", "0"):
             made["health"] = Server(settings.health_addr, "--health-addr", health.handle)
         if settings.diagnostics_address not in ("", "0"):
             gate = None if settings.insecure_diagnostics else Gate(self.unlimited())
-            tls = None if gate is None else server_context(_tls_minimum(settings), _ciphers(settings))
+            tls = None if gate is None else server_context(_tls_minimum(settings), settings.openssl_ciphers)
             handler = Diagnostics(self.metrics, gate, verbosity).handle
             made["diagnostics"] = Server(settings.diagnostics_address, "--diagnostics-address", handler, tls)
+        if settings.webhooks:
+            webhook = webhooks.WebhookServer(settings, self.metrics.registry)
+            health.ready["webhook"] = webhook.not_ready
+            made["webhook"] = webhook
         return made
 
 
@@ -222,7 +224,3 @@ def _tls_minimum(settings: Settings) -> ssl.TLSVersion:
         "VersionTLS12": ssl.TLSVersion.TLSv1_2,
         "VersionTLS13": ssl.TLSVersion.TLSv1_3,
     }[settings.tls_min_version]
-
-
-def _ciphers(settings: Settings) -> str:
-    return ":".join(settings.tls_cipher_suites)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from capm3_api import meta
+from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 from capm3_managers.ports import ALL_NAMESPACES, ApiError
@@ -23,6 +23,9 @@ from capm3_controller.kube.store import Change, Store
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Change], None]
+
+LIMITED: Mapping[Kind, Mapping[str, str]] = {kinds.SECRET: {"environment.metal3.io": "baremetal"}}
+"""Kinds of which only the objects with these labels are ever watched; they wake, but are always read live."""
 
 
 class KindCache:
@@ -37,7 +40,7 @@ class KindCache:
         self.synced = threading.Event()
         self.installed = True
         scope = namespace if kind.namespaced else ALL_NAMESPACES
-        self.reflector = Reflector(client, Scope(kind, scope), self, timing=timing, clock=clock)
+        self.reflector = Reflector(client, Scope(kind, scope, LIMITED.get(kind)), self, timing=timing, clock=clock)
         self._lock = threading.RLock()
         self._handlers: list[Handler] = []
 
@@ -85,7 +88,7 @@ class Cache:
     def __init__(
         self,
         client: Client,
-        kinds: Iterable[Kind],
+        watched: Iterable[Kind],
         namespace: str = ALL_NAMESPACES,
         *,
         timing: Timing = Timing(),
@@ -94,7 +97,7 @@ class Cache:
         self._client = client
         self._namespace = namespace
         self.kinds: Mapping[Kind, KindCache] = {
-            kind: KindCache(client, kind, namespace, timing, clock) for kind in dict.fromkeys(kinds)
+            kind: KindCache(client, kind, namespace, timing, clock) for kind in dict.fromkeys(watched)
         }
         self._threads: list[threading.Thread] = []
 
@@ -138,7 +141,7 @@ class Cache:
     def assume(self, kind: Kind, obj: Raw) -> None:
         """Takes in the answer to a write of ours; see `Store.assume`."""
         cache = self.kinds.get(kind)
-        if cache is not None and cache.synced.is_set() and cache.installed:
+        if cache is not None and cache.synced.is_set() and cache.installed and kind not in LIMITED:
             cache.store.assume(obj)
 
     def get(self, kind: Kind, key: Key, *, live: bool = False) -> Raw | None:
@@ -172,7 +175,7 @@ class Cache:
         """Where a cached read is answered; ``None``: by the server."""
         cache = self.kinds.get(kind)
         outside = self._namespace != ALL_NAMESPACES and namespace not in (self._namespace, ALL_NAMESPACES, "")
-        if live or cache is None or outside:
+        if live or cache is None or outside or kind in LIMITED:
             return None
         if not cache.synced.is_set():
             raise ApiError(0, "CacheNotSynced", f"{kind.kind} has not been listed yet: {cache.reflector.error}")

@@ -55,11 +55,7 @@ def address_of(text: str, flag: str) -> tuple[str, int]:
 
 
 class Server:
-    """Listens from construction on, answers after `start`.
-
-    Attributes:
-        port: the real one, also when 0 was asked for.
-    """
+    """Listens from construction on, answers after `start`."""
 
     def __init__(self, text: str, flag: str, handler: Handler, tls: ssl.SSLContext | None = None) -> None:
         host, port = address_of(text, flag)
@@ -69,13 +65,20 @@ class Server:
         except OSError as error:
             raise AddressError(f"{flag}: can't listen on {text}: {error.strerror or error}") from None
         self._server.tls = tls
-        self.port = int(self._server.server_address[1])
+        self._started = False
+
+    @property
+    def port(self) -> int:
+        """The real one, also when 0 was asked for."""
+        return int(self._server.server_address[1])
 
     def start(self) -> None:
+        self._started = True
         threading.Thread(target=self._server.serve_forever, name=f"http-{self.port}", daemon=True).start()
 
     def stop(self) -> None:
-        self._server.shutdown()
+        if self._started:
+            self._server.shutdown()
         self._server.server_close()
 
 
