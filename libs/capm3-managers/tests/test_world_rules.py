@@ -264,7 +264,10 @@ def test_history_is_bounded_and_an_old_watch_is_told_so() -> None:
 def test_a_json_patch_tests_before_it_changes() -> None:
     world = World()
     world.create(machine())
-    ops = [{"op": "test", "path": "/spec/image/url", "value": "u"}, {"op": "add", "path": "/spec/a~1b", "value": [1]}]
+    ops: list[dict[str, Any]] = [
+        {"op": "test", "path": "/spec/image/url", "value": "u"},
+        {"op": "add", "path": "/spec/a~1b", "value": [1]},
+    ]
     world.json_patch(kinds.METAL3_MACHINE, KEY, ops)
     got = world.json_patch(kinds.METAL3_MACHINE, KEY, [{"op": "add", "path": "/spec/a~1b/-", "value": 2}])
     assert got["spec"]["a/b"] == [1, 2]

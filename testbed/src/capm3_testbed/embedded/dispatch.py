@@ -117,6 +117,5 @@ def _details(error: ApiError, target: Target | None, served: Served | None) -> d
         return {}
     found: dict[str, object] = {"group": target.group}
     found["kind"] = served.kind.kind if error.reason == "Invalid" else target.plural
-    if target.name:
-        found["name"] = target.name
+    found["name"] = target.name or getattr(error, "name", "")
     return {key: value for key, value in found.items() if value}

@@ -16,6 +16,8 @@ from capm3_api.model import Raw
 from capm3_managers.ports import ApiError
 from capm3_managers.testing import world_errors
 
+from capm3_testbed.embedded import protobuf
+
 JSON = "application/json"
 
 
@@ -41,11 +43,13 @@ class HttpRequest:
         return self.query.get(name, "").lower() in ("1", "true")
 
     def json(self) -> Any:
-        """The body, JSON or YAML.
+        """The body: JSON, YAML, or protobuf of a few kinds.
 
         Raises:
-            ApiError: 400, it is neither.
+            ApiError: 400, it is none of them.
         """
+        if self.headers.get("content-type", "").startswith(protobuf.CONTENT_TYPE):
+            return protobuf.decode(self.body)
         try:
             if "yaml" in self.headers.get("content-type", ""):
                 return yaml.safe_load(self.body)

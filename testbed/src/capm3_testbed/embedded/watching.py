@@ -101,7 +101,7 @@ class _Watch:
     def _lines(self, events: list[Event]) -> Iterator[bytes]:
         definition = self._api.world.definition(self._served.kind)
         for event in events:
-            seen = _seen(event, self._chosen)
+            seen = event.seen(self._chosen)
             if seen is None:
                 continue
             obj = self._api.world.pipeline.view(definition, seen[1], self._served.kind)
@@ -132,17 +132,3 @@ class _Watch:
             return inside and (not target.name or metadata.get("name") == target.name) and chosen(obj)
 
         return wanted
-
-
-def _seen(event: Event, chosen: Predicate) -> tuple[str, Raw] | None:
-    """How a change looks to somebody who sees only chosen objects: one that stops being chosen is deleted for them."""
-    before = event.old is not None and chosen(event.old)
-    after = event.after is not None and chosen(event.obj)
-    if after:
-        return ("MODIFIED" if before else "ADDED", event.obj)
-    if not before or event.old is None:
-        return None
-    if event.type == "DELETED":
-        return "DELETED", event.obj
-    version = (event.obj.get("metadata") or {}).get("resourceVersion")
-    return "DELETED", {**event.old, "metadata": {**event.old["metadata"], "resourceVersion": version}}

@@ -28,11 +28,16 @@ class Cause:
 
 
 class StatusError(ApiError):
-    """An `ApiError` with the details that a Status body carries."""
+    """An `ApiError` with the details that a Status body carries.
 
-    def __init__(self, status: int, reason: str, message: str, causes: Sequence[Cause] = ()) -> None:
+    Args:
+        name: of the object it is about.
+    """
+
+    def __init__(self, status: int, reason: str, message: str, causes: Sequence[Cause] = (), name: str = "") -> None:
         super().__init__(status, reason, message)
         self.causes = tuple(causes)
+        self.name = name
 
 
 def _resource(kind: Kind) -> str:
@@ -40,7 +45,7 @@ def _resource(kind: Kind) -> str:
 
 
 def not_found(kind: Kind, name: str) -> StatusError:
-    return StatusError(404, "NotFound", f'{_resource(kind)} "{name}" not found')
+    return StatusError(404, "NotFound", f'{_resource(kind)} "{name}" not found', name=name)
 
 
 def no_such_path() -> StatusError:
@@ -48,12 +53,12 @@ def no_such_path() -> StatusError:
 
 
 def already_exists(kind: Kind, name: str) -> StatusError:
-    return StatusError(409, "AlreadyExists", f'{_resource(kind)} "{name}" already exists')
+    return StatusError(409, "AlreadyExists", f'{_resource(kind)} "{name}" already exists', name=name)
 
 
 def conflict(kind: Kind, name: str, why: str = "") -> StatusError:
     why = why or "the object has been modified; please apply your changes to the latest version and try again"
-    return StatusError(409, "Conflict", f'Operation cannot be fulfilled on {_resource(kind)} "{name}": {why}')
+    return StatusError(409, "Conflict", f'Operation cannot be fulfilled on {_resource(kind)} "{name}": {why}', name=name)
 
 
 def expired(version: int) -> StatusError:
@@ -65,11 +70,11 @@ def bad_request(message: str) -> StatusError:
 
 
 def forbidden(kind: Kind, name: str, why: str) -> StatusError:
-    return StatusError(403, "Forbidden", f'{_resource(kind)} "{name}" is forbidden: {why}')
+    return StatusError(403, "Forbidden", f'{_resource(kind)} "{name}" is forbidden: {why}', name=name)
 
 
 def invalid(kind: Kind, name: str, causes: Sequence[Cause]) -> StatusError:
     """A 422 that names every field; the message lists them as the real server does."""
     texts = [f"{cause.field}: {cause.message}" for cause in causes]
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    return StatusError(422, "Invalid", f'{kind.group_kind} "{name}" is invalid: {joined}', causes)
+    return StatusError(422, "Invalid", f'{kind.group_kind} "{name}" is invalid: {joined}', causes, name)

@@ -119,6 +119,18 @@ class Event:
         """What is stored after it."""
         return None if self.type == "DELETED" else self.obj
 
+    def seen(self, chosen: Callable[[Raw], bool]) -> tuple[str, Raw] | None:
+        """How it looks to a watch of chosen objects only: one that stops being chosen is deleted, ``None``: unseen."""
+        before = self.old is not None and chosen(self.old)
+        after = self.after is not None and chosen(self.obj)
+        if after:
+            return ("MODIFIED" if before else "ADDED", self.obj)
+        if not before or self.old is None:
+            return None
+        if self.type == "DELETED":
+            return "DELETED", self.obj
+        return "DELETED", {**self.old, "metadata": {**self.old["metadata"], "resourceVersion": str(self.version)}}
+
 
 class Write(NamedTuple):
     """A write that the server carried out (also one that changed nothing); dry runs are not logged."""
