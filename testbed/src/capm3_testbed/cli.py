@@ -1,4 +1,4 @@
-"""The program ``capm3-testbed``: demo, up, status, down, doctor.
+"""The program ``capm3-testbed``: demo, up, status, down, binaries, doctor.
 
 Only the command line: what the commands do is in `demo`, `background` and `doctor`.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from capm3_testbed import background, doctor
+from capm3_testbed.apiserver import binaries
 from capm3_testbed.demo import run as demo
 from capm3_testbed.tiers import TIERS
 
@@ -62,11 +63,25 @@ def _down(args: argparse.Namespace, console: Console) -> int:
     return background.down(args.tier, console)
 
 
+def _binaries(args: argparse.Namespace, console: Console) -> int:
+    found = binaries.find(lambda text: console.print(text, markup=False, highlight=False))
+    for path in (found.etcd, found.kube_apiserver):
+        console.print(str(path), markup=False, highlight=False, soft_wrap=True)
+    return 0
+
+
 def _doctor(args: argparse.Namespace, console: Console) -> int:
     return doctor.main(console)
 
 
-_COMMANDS = {"demo": _demo, "up": _up, "status": _status, "down": _down, "doctor": _doctor}
+_COMMANDS = {
+    "demo": _demo,
+    "up": _up,
+    "status": _status,
+    "down": _down,
+    "binaries": _binaries,
+    "doctor": _doctor,
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--notify", type=int, default=0, help=argparse.SUPPRESS)
     for name, text in (("status", "say what runs in the background"), ("down", "end what runs in the background")):
         _tier(commands.add_parser(name, help=text))
+    commands.add_parser("binaries", help="find etcd and kube-apiserver, or build them")
     commands.add_parser("doctor", help="check what each tier needs on this machine")
     return parser
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from capm3_testbed import rbac
 from capm3_testbed.apiserver import binaries
 from capm3_testbed.apiserver.collector import Collector
 from capm3_testbed.apiserver.process import ControlPlane
@@ -105,6 +106,8 @@ class ApiserverTier:
         return self.control_plane.access(self.control_plane.controller)
 
     def settle(self, api: KubeApi) -> None:
+        for obj in rbac.objects():
+            api.ensure(obj)
         self._collector = Collector(api)
         self._collector.start()
 
