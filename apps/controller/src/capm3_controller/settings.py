@@ -66,6 +66,8 @@ class Settings:
     leader_elect_namespace: str = ""
     failure_domain_policy: str = "fallback"
     host_power_poll: float = 60.0
+    host_error_backoff: float = 5.0
+    requeue_after: float = 30.0
     stop_grace: float = 30.0
 
     def manager(self, environ: Mapping[str, str]) -> ManagerSettings:
@@ -75,6 +77,8 @@ class Settings:
             fast_track=environ.get("CAPM3_FAST_TRACK") == "true",
             required_failure_domain=self.failure_domain_policy == "required",
             host_power_poll_seconds=self.host_power_poll,
+            host_error_backoff_seconds=self.host_error_backoff,
+            requeue_seconds=self.requeue_after,
         )
 
     @property
