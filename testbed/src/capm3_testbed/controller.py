@@ -13,7 +13,14 @@ from capm3_testbed import net
 from capm3_testbed.children import Child
 from capm3_testbed.kubeconfig import Access
 
-FLAGS = ("--host-manager", "--ip-pools", "--kube-api-qps=200", "--kube-api-burst=400", "--host-power-poll=10s")
+FLAGS = (
+    "--host-manager",
+    "--ip-pools",
+    "--kube-api-qps=200",
+    "--kube-api-burst=400",
+    "--host-power-poll=10s",
+    "--requeue-after=3s",  # made-up servers boot in a second, so nobody has to wait for 30
+)
 
 
 class ControllerProcess:
