@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print("interrupted; everything that was started is ended")
         return INTERRUPTED
     except (*demo.EXPECTED, background.BackgroundError) as error:
-        console.print(f"failed: {error}", style="red", markup=False, highlight=False)
+        console.print(f"failed: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         return 1
 
 

@@ -42,7 +42,7 @@ class Progress:
             self._live.stop()
 
     def say(self, text: str) -> None:
-        self._console.print(f"[{self.elapsed:5.1f} s] {text}", markup=False, highlight=False)
+        self._console.print(f"[{self.elapsed:5.1f} s] {text}", markup=False, highlight=False, soft_wrap=True)
 
     def show(self, rows: list[Row]) -> None:
         """Draws the table, or prints the lines that differ from those printed before."""

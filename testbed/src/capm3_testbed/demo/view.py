@@ -109,8 +109,8 @@ def _machine(machine: Raw, objects: Objects) -> Row:
     done = text(machine, "status", "phase") == "Running"
     infra = objects.get(kinds.METAL3_MACHINE, Key(key.namespace, text(machine, "spec", "infrastructureRef", "name")))
     why = "" if done else _machine_why(machine, infra)
-    name = f"{key.name} ({_host_of(infra)})" if infra and _host_of(infra) else key.name
-    return Row("Machine", name, _phase(machine), why, done)
+    state = f"{_phase(machine)} on {_host_of(infra)}" if infra and _host_of(infra) else _phase(machine)
+    return Row("Machine", key.name, state, why, done)
 
 
 def _machine_why(machine: Raw, infra: Raw | None) -> str:
