@@ -6,11 +6,14 @@ is made, and the data template manager answers it with Metal3Data. Behaviour fac
 
 from __future__ import annotations
 
+import dataclasses
+
 from capm3_api import kinds, meta, names
 from capm3_api.external.core import SecretReference
 from capm3_api.model import Raw
 
 from capm3_managers import hosts, outcomes, owners
+from capm3_managers.data import report
 from capm3_managers.draft import Draft
 from capm3_managers.env import Env
 from capm3_managers.machine import userdata
@@ -44,10 +47,10 @@ def claim(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
             f'(namespace "{template.namespace}" does not match "{namespace}")'
         )
         return draft.wait(outcomes.METADATA_CROSS_NAMESPACE, message)
-    if not template.name:
-        return draft.wait(outcomes.METADATA_FAILED, "spec.dataTemplate.name: must be set")
     if not template.namespace:
         draft = draft.patch({"spec": {"dataTemplate": {"namespace": namespace}}})
+    if not template.name:
+        return draft.wait(outcomes.METADATA_FAILED, "spec.dataTemplate.name: must be set")
     return draft if snapshot.claim is not None else draft.act(Create(_claim(snapshot), exists_ok=True))
 
 
@@ -63,8 +66,10 @@ def rendered(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     if data is None:
         return _wait(snapshot, draft, env, "Metal3Data is not found, requeuing")
     if hosts.part(data, "status").get("ready") is not True:
-        error = hosts.text(data, "status", "errorMessage")
-        draft = draft.outcome(outcomes.WAITING_FOR_DATA, error)
+        told = report.of(data)  # reason and details; errorMessage alone is short (report B26)
+        reason = told.reason if told is not None else outcomes.WAITING_FOR_DATA.reason
+        text = told.message if told is not None else hosts.text(data, "status", "errorMessage")
+        draft = draft.outcome(dataclasses.replace(outcomes.WAITING_FOR_DATA, reason=reason), text)
         return _wait(snapshot, draft, env, "waiting for Metal3Data to become ready")
     for name, _ in _SECRETS:
         secret = hosts.text(data, "spec", name, "name")
