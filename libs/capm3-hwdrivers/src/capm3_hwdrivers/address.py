@@ -126,7 +126,8 @@ def _split(text: str) -> urllib.parse.SplitResult:
     try:
         return urllib.parse.urlsplit(text)
     except ValueError as error:
-        raise errors.AddressInvalid("Unparsable", f"the BMC address {_shown(text)} is not a URL: {error}") from None
+        code = "HostInvalid" if "[" in text or "]" in text else "Unparsable"
+        raise errors.AddressInvalid(code, f"the BMC address {_shown(text)} is not a URL: {error}") from None
 
 
 def _scheme(name: str, text: str) -> tuple[Scheme, bool]:

@@ -30,6 +30,11 @@ class Auth(sushy.auth.SessionOrBasicAuth):  # type: ignore[misc]
     sushy's own tries basic after a refused session too; a wrong password would then count twice, and BMCs lock accounts.
     """
 
+    def __init__(self, username: str, password: str) -> None:
+        super().__init__(username, password)
+        # Bytes, since requests would encode text as Latin-1 and fail on other letters.
+        self.basic_auth = sushy.auth.BasicAuth(username.encode(), password.encode())
+
     def _do_authenticate(self) -> None:
         if not self._root_resource.sessions:
             self._fallback_to_basic_authentication()

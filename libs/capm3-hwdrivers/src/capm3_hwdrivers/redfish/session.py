@@ -14,6 +14,8 @@ import urllib.parse
 from typing import Any
 
 import requests
+import requests.adapters
+import urllib3
 from urllib3 import exceptions as pool
 
 from capm3_hwdrivers import errors
@@ -35,6 +37,31 @@ class Stopped(requests.RequestException):
         self.failure = failure
 
 
+class _Fresh:
+    """A pool whose connections serve one request: many BMCs close them after that without saying so, and a request on
+    a closed one looks like a lost answer. (What is kept is the TLS set-up.)
+    """
+
+    def _put_conn(self, conn: Any) -> None:
+        if conn is not None:
+            conn.close()
+        super()._put_conn(conn)  # type: ignore[misc]
+
+
+class _HttpPool(_Fresh, urllib3.HTTPConnectionPool):
+    pass
+
+
+class _HttpsPool(_Fresh, urllib3.HTTPSConnectionPool):
+    pass
+
+
+class _Adapter(requests.adapters.HTTPAdapter):
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+
+
 class Session(requests.Session):
     """Args:
     base: the BMC's base URL; requests elsewhere are refused, for they would carry its credentials.
@@ -43,6 +70,8 @@ class Session(requests.Session):
     def __init__(self, base: str, limits: Limits, clock: Clock | None = None) -> None:
         super().__init__()
         self.trust_env = False
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, _Adapter())
         self._base = urllib.parse.urlsplit(base)
         self._limits = limits
         self._clock = clock or Clock()
