@@ -310,7 +310,8 @@ def test_what_is_read_is_a_copy() -> None:
         ({"name": "Upper"}, "metadata.name"),
         ({"name": ""}, "metadata.name"),
         ({"labels": {"a": 1}}, "metadata.labels.a"),
-        ({"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "n"}]}, "metadata.ownerReferences[0].uid"),
+        ({"labels": {"a": "b c"}}, "metadata.labels"),
+        ({"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "n"}]}, "metadata.ownerReferences.uid"),
     ],
 )
 def test_bad_metadata_is_refused_by_field(metadata: dict[str, Any], field: str) -> None:

@@ -118,6 +118,9 @@ def _merged(old: Raw, body: Raw) -> Raw:
 def _placed(served: Served, target: Target, obj: Raw) -> Raw:
     """The object with the kind and namespace of the path, if it names no other."""
     kind = served.kind
+    if served.custom and not (obj.get("kind") and obj.get("apiVersion")):
+        text = f"the object provided is unrecognized (must be of type {kind.kind}): Object 'Kind' or 'apiVersion' is missing"
+        raise world_errors.bad_request(text)
     metadata = dict(metadata_of(obj))
     space = metadata.get("namespace") or ""
     if kind.namespaced and space not in ("", target.namespace):

@@ -103,7 +103,8 @@ class Subject:
 class Case:
     """Args:
     name: a sentence that is true of an API server.
-    needs: features without which it can't be tried: ``gc`` (owners are collected), ``table`` (HTTP).
+    needs: features without which it can't be tried: ``gc`` (owners are collected), ``schema``, ``pages``,
+        ``bookmarks``, ``soon`` (a bookmark comes within seconds).
     """
 
     name: str

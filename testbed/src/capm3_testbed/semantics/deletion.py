@@ -48,10 +48,9 @@ def _no_new_finalizer(subject: Subject) -> None:
 @case("deletionTimestamp can't be set or taken back by a client")
 def _timestamp(subject: Subject) -> None:
     subject.made(metadata={"finalizers": [_HOLD]})
-    assert (
-        "deletionTimestamp"
-        not in subject.patched({"metadata": {"deletionTimestamp": "2001-01-01T00:00:00Z"}})["metadata"]
-    )
+    for field, value in (("deletionTimestamp", "2001-01-01T00:00:00Z"), ("deletionGracePeriodSeconds", 5)):
+        with refused(422, "Invalid", "field is immutable", fields=(f"metadata.{field}",)):
+            subject.patched({"metadata": {field: value}})
     subject.client.delete(WIDGET, subject.key())
     assert subject.patched({"metadata": {"deletionTimestamp": None}})["metadata"]["deletionTimestamp"]
     subject.patched({"metadata": {"finalizers": None}})

@@ -78,7 +78,7 @@ def _finalized(subject: Subject) -> None:
     assert events[0]["object"]["metadata"]["deletionTimestamp"]
 
 
-@case("a bookmark ends a watch that asks for bookmarks and has a time limit", "bookmarks")
+@case("a bookmark ends a watch that asks for bookmarks and has a time limit", "soon")
 def _bookmark(subject: Subject) -> None:
     made = subject.made("a")
     query = {"allowWatchBookmarks": "true", "timeoutSeconds": "4"}

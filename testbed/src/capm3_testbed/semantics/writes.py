@@ -35,7 +35,7 @@ def _missing(subject: Subject) -> None:
 
 @case("a resourceVersion on create is refused")
 def _version_on_create(subject: Subject) -> None:
-    with refused(400, "BadRequest"):
+    with refused(500, "", "resourceVersion should not be set"):
         subject.made(metadata={"resourceVersion": "5"})
 
 
@@ -98,11 +98,40 @@ def _unconditional(subject: Subject) -> None:
     assert subject.client.update({**secret, "data": {"a": "Yw=="}})["data"] == {"a": "Yw=="}
 
 
-@case("a write for another uid conflicts")
+@case("an update for another uid conflicts, a patch to another uid is refused by field")
 def _other_uid(subject: Subject) -> None:
+    made = subject.made()
+    other = {"uid": "00000000-0000-0000-0000-000000000000"}
+    with refused(409, "Conflict", "Precondition failed: UID in precondition"):
+        subject.client.update({**made, "metadata": {**made["metadata"], **other}})
+    with refused(422, "Invalid", "field is immutable", fields=("metadata.uid",)):
+        subject.patched({"metadata": other})
+
+
+@case("a patch can't rename, move or retype an object")
+def _identity(subject: Subject) -> None:
     subject.made()
-    with refused(409, "Conflict"):
-        subject.patched({"metadata": {"uid": "00000000-0000-0000-0000-000000000000"}})
+    with refused(400, "BadRequest", "does not match the name on the URL"):
+        subject.patched({"metadata": {"name": "other"}})
+    with refused(400, "BadRequest", "does not match the namespace"):
+        subject.patched({"metadata": {"namespace": "other"}})
+    with refused(422, "Invalid", "must be Widget", fields=("kind",)):
+        subject.patched({"kind": "Other"})
+    with refused(422, "Invalid", fields=("apiVersion",)):
+        subject.patched({"apiVersion": "other/v1"})
+
+
+@case("a label value that is none is refused")
+def _label_value(subject: Subject) -> None:
+    with refused(422, "Invalid", "a valid label must be", fields=("metadata.labels",)):
+        subject.made(metadata={"labels": {"a": "b c"}})
+
+
+@case("an owner reference without name or uid is refused by field")
+def _owner_fields(subject: Subject) -> None:
+    owner = {"apiVersion": "v1", "kind": "Secret"}
+    with refused(422, "Invalid", fields=("metadata.ownerReferences.name", "metadata.ownerReferences.uid")):
+        subject.made(metadata={"ownerReferences": [owner]})
 
 
 @case("the main endpoint ignores status, the status endpoint everything else")

@@ -11,7 +11,10 @@ from typing import Any
 from capm3_api.model import Raw
 
 from capm3_managers.testing import world_errors
+from capm3_managers.testing.world_errors import Cause
 from capm3_managers.testing.world_types import copied
+
+_REJECTED = "the server rejected our request due to an error in our request"
 
 
 class _Missing(Exception):
@@ -22,21 +25,20 @@ def apply(obj: Raw, operations: Sequence[Mapping[str, Any]]) -> Raw:
     """`obj` with all operations applied; the argument is left alone.
 
     Raises:
-        ApiError: 422 for a path that leads nowhere or a failed ``test``, 400 for what is no operation.
+        ApiError: 422 for a path that leads nowhere, a failed ``test``, or what is no operation.
     """
     result: Any = copied(obj)
     for number, operation in enumerate(operations):
         name = operation.get("op")
         act = _OPERATIONS.get(name) if isinstance(name, str) else None
         if act is None or not isinstance(operation.get("path"), str):
-            raise world_errors.bad_request(f"operation {number} of the JSON patch is malformed")
+            cause = Cause("UnexpectedServerResponse", "", f"operation {number} is malformed")
+            raise world_errors.StatusError(422, "Invalid", _REJECTED, [cause])
         try:
             result = act(result, operation)
         except (_Missing, ValueError, KeyError) as error:
-            text = (
-                f"the server rejected our request due to an error in our request: operation {number} ({name}): {error}"
-            )
-            raise world_errors.StatusError(422, "Invalid", text) from None
+            cause = Cause("UnexpectedServerResponse", "", f"operation {number} ({name}): {error}")
+            raise world_errors.StatusError(422, "Invalid", _REJECTED, [cause]) from None
     if not isinstance(result, dict):
         raise world_errors.bad_request("the JSON patch leaves no object")
     return result

@@ -58,7 +58,9 @@ def already_exists(kind: Kind, name: str) -> StatusError:
 
 def conflict(kind: Kind, name: str, why: str = "") -> StatusError:
     why = why or "the object has been modified; please apply your changes to the latest version and try again"
-    return StatusError(409, "Conflict", f'Operation cannot be fulfilled on {_resource(kind)} "{name}": {why}', name=name)
+    return StatusError(
+        409, "Conflict", f'Operation cannot be fulfilled on {_resource(kind)} "{name}": {why}', name=name
+    )
 
 
 def expired(version: int) -> StatusError:

@@ -18,6 +18,7 @@ from capm3_api.model import Raw
 from capm3_managers.testing import world_definitions, world_errors, world_rules
 from capm3_managers.testing.faults import Faults
 from capm3_managers.testing.gc import Collector
+from capm3_managers.testing.world_errors import Cause
 from capm3_managers.testing.world_store import Store
 from capm3_managers.testing.world_types import (
     Definition,
@@ -191,10 +192,12 @@ class Pipeline:
             raise world_errors.forbidden(request.kind, request.key.name, why)
 
     def _decoded(self, definition: Definition, obj: Raw, request: Request) -> Raw:
-        kind = request.kind
-        if obj.get("apiVersion") != kind.api_version or obj.get("kind") != kind.kind:
-            text = f"the object is {obj.get('kind')} in {obj.get('apiVersion')}, the request {kind.kind} in {kind.api_version}"
-            raise world_errors.bad_request(text)
+        for field, wanted in (("kind", request.kind.kind), ("apiVersion", request.kind.api_version)):
+            if obj.get(field) != wanted:
+                text = f'Invalid value: "{obj.get(field)}": must be {wanted}'
+                if request.verb != "patch":
+                    raise world_errors.bad_request(f"{field}: {text}")
+                raise world_errors.invalid(request.kind, request.key.name, [Cause("FieldValueInvalid", field, text)])
         if not isinstance(obj.get("metadata", {}), dict):
             raise world_errors.bad_request("metadata: must be an object")
         return definition.decode(obj, request)

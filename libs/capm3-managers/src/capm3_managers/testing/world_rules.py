@@ -7,6 +7,7 @@ Apart from storage and locks, so that each rule can be read and tested beside th
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from typing import Any
 
@@ -21,6 +22,16 @@ _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     "and must start and end with an alphanumeric character"
 )
+_LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
+_LABEL_TEXT = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_FIXED = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+_IDENTITY = {
+    "name": "the name of the object ({}) does not match the name on the URL ({})",
+    "namespace": "the namespace of the provided object ({}) does not match the namespace sent on the request ({})",
+}
 _SERVER_FIELDS = (
     "uid",
     "creationTimestamp",
@@ -44,11 +55,11 @@ def prepare_create(definition: Definition, obj: Raw, request: Request, birth: Bi
     """A new object with its server-set metadata; its status is dropped where a subresource keeps it.
 
     Raises:
-        ApiError: 422, the metadata breaks a rule; 400, a resourceVersion is set.
+        ApiError: 422, the metadata breaks a rule; 500 (as the real server), a resourceVersion is set.
     """
     metadata = dict(metadata_of(obj))
     if metadata.get("resourceVersion"):
-        raise world_errors.bad_request("resourceVersion should not be set on objects to be created")
+        raise world_errors.StatusError(500, "", "resourceVersion should not be set on objects to be created")
     for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"):
         metadata.pop(name, None)
     if not metadata.get("name") and metadata.get("generateName"):
@@ -97,7 +108,8 @@ def check_preconditions(definition: Definition, old: Raw, new: Raw, request: Req
     """Refuses a change made from another version or for another object than the stored one."""
     before, after = metadata_of(old), metadata_of(new)
     kind, name = request.kind, request.key.name
-    if after.get("uid") and after["uid"] != before.get("uid"):
+    _check_identity(before, after)
+    if request.verb == "update" and after.get("uid") and after["uid"] != before.get("uid"):
         why = f"Precondition failed: UID in precondition: {after['uid']}, UID in object meta: {before.get('uid')}"
         raise world_errors.conflict(kind, name, why)
     version = after.get("resourceVersion")
@@ -108,6 +120,25 @@ def check_preconditions(definition: Definition, old: Raw, new: Raw, request: Req
             "FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update"
         )
         raise world_errors.invalid(kind, name, [cause])
+    fixed = [field for field in _FIXED if after.get(field) and after[field] != before.get(field)]
+    if before.get("deletionTimestamp"):
+        fixed = [field for field in fixed if field == "uid"]
+    if fixed:
+        causes = [
+            Cause(
+                "FieldValueInvalid",
+                f"metadata.{field}",
+                f"Invalid value: {json.dumps(after[field])}: field is immutable",
+            )
+            for field in fixed
+        ]
+        raise world_errors.invalid(kind, name, causes)
+
+
+def _check_identity(before: Raw, after: Raw) -> None:
+    for field, text in _IDENTITY.items():
+        if after.get(field) and after[field] != before.get(field):
+            raise world_errors.bad_request(text.format(after[field], before.get(field)))
 
 
 def spec_of(definition: Definition, obj: Raw) -> Raw:
@@ -154,16 +185,18 @@ def _map_causes(metadata: Raw) -> list[Cause]:
         for key, value in (metadata.get(field) or {}).items():
             if not isinstance(value, str):
                 causes.append(Cause("FieldValueInvalid", f"metadata.{field}.{key}", "Invalid value: must be a string"))
+            elif field == "labels" and (len(value) > 63 or not _LABEL_VALUE.fullmatch(value)):
+                causes.append(Cause("FieldValueInvalid", "metadata.labels", f'Invalid value: "{value}": {_LABEL_TEXT}'))
     return causes
 
 
 def _owner_causes(metadata: Raw) -> list[Cause]:
     causes: list[Cause] = []
     owners: list[Any] = metadata.get("ownerReferences") or []
-    for number, owner in enumerate(owners):
+    for owner in owners:
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
-                path = f"metadata.ownerReferences[{number}].{field}"
+                path = f"metadata.ownerReferences.{field}"
                 causes.append(Cause("FieldValueInvalid", path, 'Invalid value: "": must not be empty'))
     if sum(bool(owner.get("controller")) for owner in owners) > 1:
         text = "Invalid value: Only one reference can have Controller set to true"
