@@ -43,6 +43,7 @@ class Server:
         self.settings = settings
         self.metrics = metrics or Metrics()
         self._not_ready = "the webhook server has not started"
+        self.ready = threading.Event()
         self.certificates = Certificates(settings, self.metrics)
         self._app = app.build(settings, self.metrics)
         self._sockets = [_listen(settings.host, settings.port, "--webhook-port")]
@@ -110,6 +111,7 @@ class Server:
             problem = await selfcall.check(self.port)
             if not problem:
                 self._not_ready = ""
+                self.ready.set()
                 log.info("webhooks are ready", extra={"port": self.port})
                 return
             self._not_ready = problem
@@ -159,6 +161,10 @@ class Running:
         if not self._thread.is_alive():
             return "the webhook server has ended"
         return self.server.not_ready()
+
+    def wait_ready(self, seconds: float) -> bool:
+        """Waits for the self-call; whether it passed in time."""
+        return self.server.ready.wait(seconds)
 
     def stop(self, seconds: float = 10.0) -> None:
         """Ends the server and waits for it."""

@@ -76,7 +76,7 @@ def convert_text(text: str, to: str, name: str = "-") -> str:
         if document is not None and isinstance(tree, CommentedMap) and pipeline.is_ours(document.raw):
             _rewrite(tree, document, to)
     out = io.StringIO()
-    yaml.explicit_start = len(trees) > 1 or text.lstrip().startswith("---")  # type: ignore[assignment]
+    yaml.explicit_start = len(trees) > 1 or text.lstrip().startswith("---")
     yaml.dump_all(trees, out)
     return out.getvalue()
 

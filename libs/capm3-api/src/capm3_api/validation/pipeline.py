@@ -16,6 +16,9 @@ from capm3_api.validation import errors, rules
 from capm3_api.validation.errors import FieldError
 
 HUB = "v1beta2"
+RENAMED_ONLY = frozenset({"Metal3ClusterTemplate"})
+"""Kinds whose CRD has no conversion webhook: the API server only renames the version (behaviour facts, trap 1)."""
+
 _OURS = {kind.kind for kind in kinds.OURS}
 
 
@@ -86,9 +89,12 @@ def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:
         old_hub = hub(old) if old is not None else None
     except conversion.ConversionError as problem:
         return _refused(answer, [errors.invalid("", answer.obj.get("kind"), str(problem))], "conversion")
-    wrong = schema_types.wrong(schemas.of(str(new_hub.get("apiVersion")), str(new_hub.get("kind"))), new_hub)
+    shape = schemas.of(str(new_hub.get("apiVersion")), str(new_hub.get("kind")))
+    wrong = schema_types.wrong(shape, new_hub)
     if wrong:
         return _refused(answer, wrong, "conversion")
+    if answer.obj.get("kind") in RENAMED_ONLY and shape is not None:
+        answer = dataclasses.replace(answer, dropped=(*answer.dropped, *schema.prune(shape, new_hub)[1]))
     warned = dataclasses.replace(answer, warnings=(*answer.warnings, *rules.warnings(new_hub, old_hub)))
     return _refused(warned, rules.validate(new_hub, old_hub, dry_run=dry_run), "rules")
 
@@ -99,8 +105,29 @@ def _refused(answer: Admitted, found: list[FieldError], stage: str) -> Admitted:
 
 def hub(obj: Raw) -> Raw:
     """The object in the version that the webhooks see."""
+    return _at(obj, HUB)
+
+
+def stored_and_read(obj: Raw) -> Raw:
+    """The object as a client gets it back in its version: it went to the stored version and came from there."""
+    read = _decoded(hub(obj))
     version = str(obj.get("apiVersion")).rpartition("/")[2]
-    return obj if version == HUB else conversion.convert(obj, to=HUB)
+    return read if version == HUB else _decoded(_at(read, version))
+
+
+def _at(obj: Raw, version: str) -> Raw:
+    group_name, _, now = str(obj.get("apiVersion")).rpartition("/")
+    if now == version:
+        return obj
+    if obj.get("kind") in RENAMED_ONLY:
+        return {**obj, "apiVersion": f"{group_name}/{version}"}
+    return conversion.convert(obj, to=version)
+
+
+def _decoded(obj: Raw) -> Raw:
+    """What the API server makes of an object that a webhook converted, or that it reads from its store."""
+    shape = schemas.of(str(obj.get("apiVersion")), str(obj.get("kind")))
+    return obj if shape is None else schema.default(shape, schema.prune(shape, obj)[0])
 
 
 def _mutated(sent: Raw, shape: Mapping[str, Any]) -> Raw:
@@ -111,9 +138,7 @@ def _mutated(sent: Raw, shape: Mapping[str, Any]) -> Raw:
     after = defaults.default(before)
     if after == before:
         return sent
-    version = str(sent.get("apiVersion")).rpartition("/")[2]
-    back = after if version == HUB else conversion.convert(after, to=version)
-    return schema.default(shape, back)
+    return schema.default(shape, _at(after, str(sent.get("apiVersion")).rpartition("/")[2]))
 
 
 def _no_version(api_version: str, kind: str) -> FieldError:

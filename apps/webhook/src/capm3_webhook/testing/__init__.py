@@ -1,0 +1,1 @@
+"""Helpers for tests of the webhooks, here and in other packages."""
