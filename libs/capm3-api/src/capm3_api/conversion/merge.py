@@ -36,7 +36,9 @@ def _merge_objects(base: Mapping[str, Any], new: Mapping[str, Any], preserved: M
     for key, value in new.items():
         before, kept = base.get(key, _MISSING), preserved.get(key, _MISSING)
         if before is _MISSING:
-            result[key] = value
+            # The way lost all that was in it, so nothing of it can have been taken away on purpose.
+            both = isinstance(value, dict) and isinstance(kept, dict)
+            result[key] = merge({}, value, kept) if both else value
         elif kept is not _MISSING:
             result[key] = merge(before, value, kept)
         elif not _equal(value, before):
