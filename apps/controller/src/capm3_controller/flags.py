@@ -108,8 +108,14 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
             Flag("leader-elect-namespace", "string", "namespace of the lease; empty: the pod's, or the kubeconfig's"),
             Flag("failure-domain-policy", "string", "fallback: any domain if the asked one is full; required: wait"),
             Flag("host-power-poll", "duration", "how often a settled host's power is looked at (with --host-manager)"),
-            Flag("host-error-backoff", "duration", "first pause after a BMC error, doubled with each (with --host-manager)"),
-            Flag("requeue-after", "duration", "when things are looked at again that no watch reports, Nodes for example"),
+            Flag(
+                "host-error-backoff",
+                "duration",
+                "first pause after a BMC error, doubled with each (with --host-manager)",
+            ),
+            Flag(
+                "requeue-after", "duration", "when things are looked at again that no watch reports, Nodes for example"
+            ),
             Flag("stop-grace", "duration", "how long passes in work may take after a stop signal"),
         ),
     ),
