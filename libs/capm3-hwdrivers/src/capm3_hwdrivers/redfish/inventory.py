@@ -28,6 +28,7 @@ _ARCHITECTURES = {
     "riscv": "riscv64",
 }
 _MIB_PER_GIB = 1024
+_TOO_BIG = 2.0**63
 
 
 @dataclasses.dataclass
@@ -51,9 +52,9 @@ class Reader:
 
     def number(self, key: str) -> float:
         value = self.body.get(key)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _TOO_BIG:
             return float(value)
-        if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value.strip()):
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,18}(\.[0-9]+)?", value.strip()):
             return float(value)
         self._odd(key, value, "a number")
         return 0.0
@@ -150,14 +151,23 @@ def _ip(reader: Reader) -> str:
             text = item.get("Address")
             if isinstance(text, str) and _usable(text):
                 return text
+            if isinstance(text, str) and text and not _is_ip(text):
+                reader.note(f"{key} holds {text[:40]!r}, which is no address")
     return ""
 
 
-def _usable(address: str) -> bool:
+def _is_ip(text: str) -> bool:
     try:
-        ip = ipaddress.ip_address(address)
+        ipaddress.ip_address(text)
     except ValueError:
         return False
+    return True
+
+
+def _usable(text: str) -> bool:
+    if not _is_ip(text):
+        return False
+    ip = ipaddress.ip_address(text)
     return not (ip.is_unspecified or ip.is_link_local)
 
 
