@@ -34,16 +34,9 @@ def spec(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
 
 def claim(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
     """Makes the machine the host's consumer; without a data template the host can be provisioned at once."""
-    key = snapshot.key
-    ref = {
-        "apiVersion": kinds.METAL3_MACHINE.api_version,
-        "kind": kinds.METAL3_MACHINE.kind,
-        "name": key.name,
-        "namespace": key.namespace,
-    }
     patch: Raw = {
         "metadata": {"labels": {names.CLUSTER_NAME_LABEL: snapshot.cluster_name, names.NODE_REUSE_LABEL: None}},
-        "spec": {"consumerRef": ref},
+        "spec": {"consumerRef": _consumer(snapshot)},
     }
     if snapshot.view.spec.data_template is None:
         patch["spec"].update(deployment(snapshot, host, status)["spec"])
@@ -51,13 +44,13 @@ def claim(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
 
 
 def deployment(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
-    """Image, data and power.
+    """Image, data and power; and our reference in the form of today.
 
     Args:
         status: of the Metal3Machine as it will be.
     """
     view = snapshot.view.spec
-    wanted: Raw = {"online": True}
+    wanted: Raw = {"consumerRef": _consumer(snapshot), "online": True}
     if view.automated_cleaning_mode:
         wanted["automatedCleaningMode"] = view.automated_cleaning_mode
     if _has_image(host) or not status.get("userData"):
@@ -130,6 +123,15 @@ def no_source(snapshot: Snapshot) -> str:
 def foreign_user_data(snapshot: Snapshot) -> str:
     """What is wrong with the user data's namespace; ``""`` when nothing is."""
     return userdata.foreign(snapshot.view.spec.user_data, snapshot.key.namespace, "userData")
+
+
+def _consumer(snapshot: Snapshot) -> Raw:
+    return {
+        "apiVersion": kinds.METAL3_MACHINE.api_version,
+        "kind": kinds.METAL3_MACHINE.kind,
+        "name": snapshot.key.name,
+        "namespace": snapshot.key.namespace,
+    }
 
 
 def _has_image(host: Raw) -> bool:

@@ -39,11 +39,10 @@ def summary(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
 
 
 def last_updated(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
-    """``status.lastUpdated`` moves with a change of the status once the machine has a host; alone it is no change."""
-    status = draft.wanted.get("status") or {}
-    before = (snapshot.observed or {}).get("status") or {}
-    told = snapshot.holds_host and not snapshot.deleting
-    return draft.patch({"status": {"lastUpdated": draft.now}}) if told and status != before else draft
+    """``status.lastUpdated`` moves when the addresses do; alone it is no change."""
+    status = hosts.part(draft.wanted, "status").get("addresses")
+    before = hosts.part(snapshot.observed or {}, "status").get("addresses")
+    return draft if status == before else draft.patch({"status": {"lastUpdated": draft.now}})
 
 
 def of_host(host: Mapping[str, Any]) -> list[Raw]:

@@ -40,6 +40,11 @@ def kind_of(obj: Mapping[str, object]) -> Kind | None:
     return _KINDS.get((str(obj.get("apiVersion")), str(obj.get("kind"))))
 
 
+def kinds_by_plural() -> Mapping[tuple[str, str], Kind]:
+    """The kinds that the project knows, by group and plural."""
+    return {(kind.group, kind.plural): kind for kind in _KINDS.values()}
+
+
 class Cache:
     """A `Reader` whose cached answers trail the world.
 

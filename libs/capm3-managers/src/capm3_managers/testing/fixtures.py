@@ -126,9 +126,14 @@ def render_data(world: World, now: datetime.datetime) -> None:
         name = meta.key_of(claim).name
         if hosts.part(claim, "metadata").get("deletionTimestamp"):
             continue
+        used = {item["spec"]["index"] for item in world.list(kinds.METAL3_DATA, NAMESPACE)}
         data = builders.data(
             f"data-{name}",
-            spec={"claim": {"name": name}, "metaData": {"name": f"{name}-metadata"}},
+            spec={
+                "index": max(used, default=-1) + 1,
+                "claim": {"name": name},
+                "metaData": {"name": f"{name}-metadata"},
+            },
             status={"ready": True},
             **builders.merge(builders.owners(claim), {}),
         )
