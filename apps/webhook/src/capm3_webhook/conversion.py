@@ -66,7 +66,7 @@ def _one(obj: Any, wanted: str, on_bug: Bug) -> Raw:
     try:
         converted: Raw = conversion.convert(obj, to=wanted.rpartition("/")[2])
     except conversion.ConversionError as problem:
-        raise Unconvertible(f"{named}: {problem}") from problem
+        raise Unconvertible(str(problem)) from problem
     except Exception as bug:
         on_bug(named, bug)
         raise Unconvertible(f"{named}: internal error occurred during conversion ({type(bug).__name__})") from bug

@@ -98,7 +98,7 @@ def _rewrite(tree: CommentedMap, document: documents.Document, to: str) -> None:
     try:
         converted = conversion.convert(raw, to=to)
     except conversion.ConversionError as problem:
-        raise Refused(f"{document.file}:{document.line}: {raw.get('kind')}: {problem}") from problem
+        raise Refused(f"{document.file}:{document.line_of(problem.path)}: {problem}") from problem
     if "status" not in raw:
         converted = {key: value for key, value in converted.items() if key != "status"}
     _update(tree, raw, converted)

@@ -7,7 +7,6 @@ sexagesimal numbers and dates), because ``on: yes`` or a MAC address of digits a
 from __future__ import annotations
 
 import dataclasses
-import math
 import pathlib
 import re
 import sys
@@ -24,7 +23,8 @@ _FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off"
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _INT = re.compile(r"[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)\Z", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z", re.ASCII)
-_SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+_STRING = "tag:yaml.org,2002:str"
+_RESOLVER = yaml.resolver.Resolver()
 
 
 class Unreadable(Exception):
@@ -145,7 +145,7 @@ def _value(node: yaml.Node, path: str, lines: dict[str, int], repeated: list[str
     result: Raw = {}
     for key_node, value_node in node.value:
         key = key_node.value if isinstance(key_node, yaml.ScalarNode) else "?"
-        if key == "<<" and key_node.style is None:
+        if key == "<<" and key_node.style not in ("'", '"'):
             result = {**_merged(value_node, path, repeated, around), **result}
             continue
         inner = f"{path}.{key}" if path else key
@@ -171,17 +171,14 @@ def scalar(node: Any) -> Any:
     text: str = node.value
     if node.style in ("'", '"', "|", ">") or node.tag == "tag:yaml.org,2002:binary":
         return text
-    if node.tag == "tag:yaml.org,2002:str" and text not in _TRUE | _FALSE | _NULL and not _number_like(text):
-        return text
+    implicit: Any = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    if node.tag == _STRING and implicit != _STRING:
+        return text  # only an explicit tag makes a string of what would be something else
     if text in _NULL:
         return None
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
     return _number(text)
-
-
-def _number_like(text: str) -> bool:
-    return bool(_INT.match(text) or _FLOAT.match(text) or text.lower() in _SPECIAL)
 
 
 def _number(text: str) -> Any:
