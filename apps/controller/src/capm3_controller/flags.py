@@ -106,7 +106,7 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
             Flag("ippool-concurrency", "int", "IPPools worked on at once (with --ip-pools)"),
             Flag("webhooks", "bool", "serve admission and conversion in this process"),
             Flag("leader-elect-namespace", "string", "namespace of the lease; empty: the pod's, or the kubeconfig's"),
-            Flag("failure-domain-policy", "string", "fallback: any domain if the asked one is full; required: wait"),
+            Flag("failure-domain-policy", "string", "preferred: any domain if the asked one is full; required: wait"),
             Flag("host-power-poll", "duration", "how often a settled host's power is looked at (with --host-manager)"),
             Flag(
                 "host-error-backoff",

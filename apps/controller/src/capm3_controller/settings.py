@@ -64,7 +64,7 @@ class Settings:
     ippool_concurrency: int = 10
     webhooks: bool = False
     leader_elect_namespace: str = ""
-    failure_domain_policy: str = "fallback"
+    failure_domain_policy: str = "preferred"
     host_power_poll: float = 60.0
     host_error_backoff: float = 5.0
     requeue_after: float = 30.0
@@ -133,7 +133,7 @@ def check(settings: Settings) -> None:
     problems = [
         *_choice("tls-min-version", settings.tls_min_version, TLS_VERSIONS),
         *_choice("logging-format", settings.logging_format, ("text", "json")),
-        *_choice("failure-domain-policy", settings.failure_domain_policy, ("fallback", "required")),
+        *_choice("failure-domain-policy", settings.failure_domain_policy, ("preferred", "required")),
         *(problem for phase in settings.skip_crd_migration_phases
           for problem in _choice("skip-crd-migration-phases", phase, PHASES)),
     ]  # fmt: skip
