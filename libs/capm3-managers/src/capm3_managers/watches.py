@@ -15,9 +15,11 @@ from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
 from capm3_managers import owners
+from capm3_managers.cluster import keys as cluster_keys
 from capm3_managers.data import keys as data_keys
 from capm3_managers.datatemplate import keys as template_keys
 from capm3_managers.ippool import keys as pool_keys
+from capm3_managers.machine import keys as machine_keys
 from capm3_managers.ports import Reader
 
 Keys = Callable[[Raw, Reader], Sequence[Key]]
@@ -122,79 +124,6 @@ def deletion(old: Raw | None, new: Raw | None) -> bool:
     return new is None
 
 
-# Metal3Cluster
-
-
-def infrastructure_of(kind: Kind) -> Keys:
-    """The object of `kind` in an object's ``spec.infrastructureRef``, in the same namespace."""
-
-    def keys(obj: Raw, reader: Reader) -> Sequence[Key]:
-        ref = (obj.get("spec") or {}).get("infrastructureRef") or {}
-        group = ref.get("apiGroup") or meta.group_of(ref.get("apiVersion") or "")
-        if ref.get("kind") != kind.kind or group != kind.group or not ref.get("name"):
-            return []
-        return [Key(meta.key_of(obj).namespace, ref["name"])]
-
-    return keys
-
-
-def managed_cluster(obj: Raw, reader: Reader) -> Sequence[Key]:
-    """A Cluster's Metal3Cluster if it exists and nobody else manages it."""
-    found = []
-    for key in infrastructure_of(kinds.METAL3_CLUSTER)(obj, reader):
-        cluster = reader.get(kinds.METAL3_CLUSTER, key)
-        if cluster is not None and not is_externally_managed(cluster):
-            found.append(key)
-    return found
-
-
-def cluster_starts(old: Raw | None, new: Raw | None) -> bool:
-    """A Cluster appears unpaused, or is unpaused."""
-    if new is None:
-        return False
-    paused = bool((new.get("spec") or {}).get("paused"))
-    return not paused and (old is None or bool((old.get("spec") or {}).get("paused")))
-
-
-def cluster_of_label(obj: Raw, reader: Reader) -> Sequence[Key]:
-    """The Metal3Cluster of the Cluster that the object's label names."""
-    name = _labels(obj).get(names.CLUSTER_NAME_LABEL)
-    cluster = reader.get(kinds.CLUSTER, Key(meta.key_of(obj).namespace, name)) if name else None
-    return managed_cluster(cluster, reader) if cluster is not None else []
-
-
-# Metal3Machine
-
-
-def machines_of_cluster(obj: Raw, reader: Reader) -> Sequence[Key]:
-    """The Metal3Machines of all Machines labelled with the Cluster's name."""
-    key = meta.key_of(obj)
-    machines = reader.list(kinds.MACHINE, key.namespace, labels={names.CLUSTER_NAME_LABEL: key.name})
-    of_machine = infrastructure_of(kinds.METAL3_MACHINE)
-    return [found for machine in machines for found in of_machine(machine, reader)]
-
-
-def machines_of_infrastructure(obj: Raw, reader: Reader) -> Sequence[Key]:
-    """The same for a Metal3Cluster, through its owner."""
-    namespace = meta.key_of(obj).namespace
-    found = [reader.get(kinds.CLUSTER, Key(namespace, name)) for name in owners.names_of(obj, kinds.CLUSTER)]
-    return [key for cluster in found if cluster is not None for key in machines_of_cluster(cluster, reader)]
-
-
-def consumer_of(kind: Kind) -> Keys:
-    """The consumer of a host when it is of that group and kind, in any version."""
-
-    def keys(obj: Raw, reader: Reader) -> Sequence[Key]:
-        ref = (obj.get("spec") or {}).get("consumerRef") or {}
-        same = ref.get("kind") == kind.kind and meta.group_of(ref.get("apiVersion") or "") == kind.group
-        namespace = ref.get("namespace") or ""
-        if not same or not ref.get("name") or namespace not in ("", meta.key_of(obj).namespace):
-            return []
-        return [Key(meta.key_of(obj).namespace, ref["name"])]
-
-    return keys
-
-
 # BareMetalHost
 
 
@@ -224,21 +153,22 @@ WATCHES: Mapping[str, Watching] = {
     METAL3_CLUSTER: Watching(
         (
             Watch(kinds.METAL3_CLUSTER, itself, own_change),
-            Watch(kinds.CLUSTER, managed_cluster, cluster_starts),
-            Watch(kinds.MACHINE, cluster_of_label, deletion),  # ours: the end of a deletion without the 30 s poll
-            Watch(kinds.METAL3_MACHINE, cluster_of_label, deletion),  # ours
+            Watch(kinds.CLUSTER, cluster_keys.of_cluster, cluster_keys.starts),
+            Watch(kinds.MACHINE, cluster_keys.of_label, deletion),  # ours: the end of a deletion without the 30 s poll
+            Watch(kinds.METAL3_MACHINE, cluster_keys.of_label, deletion),  # ours
         ),
         self_managed=True,
     ),
     METAL3_MACHINE: Watching(
         (
             Watch(kinds.METAL3_MACHINE, itself, own_change),
-            Watch(kinds.MACHINE, infrastructure_of(kinds.METAL3_MACHINE)),
-            Watch(kinds.CLUSTER, machines_of_cluster),
-            Watch(kinds.METAL3_CLUSTER, machines_of_infrastructure),
+            Watch(kinds.MACHINE, machine_keys.of_machine),
+            Watch(kinds.CLUSTER, machine_keys.of_cluster),
+            Watch(kinds.METAL3_CLUSTER, machine_keys.of_metal3_cluster),
             Watch(kinds.METAL3_DATA_CLAIM, owned_by(kinds.METAL3_MACHINE)),
             Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE)),
-            Watch(kinds.BARE_METAL_HOST, consumer_of(kinds.METAL3_MACHINE)),
+            Watch(kinds.BARE_METAL_HOST, machine_keys.of_host),
+            Watch(kinds.BARE_METAL_HOST, machine_keys.waiting_for, machine_keys.becomes_free),  # ours
         )
     ),
     METAL3_DATA_TEMPLATE: Watching(
@@ -264,7 +194,7 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.CLUSTER, pool_keys.pools_of_cluster, own_change),  # ours
             Watch(kinds.IP_CLAIM, pool_keys.pool_of, own_change),
             Watch(kinds.IP_ADDRESS, pool_keys.pool_of, comes_or_goes),  # ours
-            Watch(kinds.CAPI_IP_ADDRESS_CLAIM, pool_keys.pool_of, own_change, optional=True),
+            Watch(kinds.CAPI_IP_ADDRESS_CLAIM, pool_keys.pool_of, optional=True),
             Watch(kinds.CAPI_IP_ADDRESS, pool_keys.pool_of, comes_or_goes, optional=True),  # ours
         )
     ),

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from capm3_api import kinds
 
-from capm3_managers import watches
 from capm3_managers.cluster.decide import decide
 from capm3_managers.cluster.observe import observe
 from capm3_managers.manager import Manager
 
-MANAGER = Manager(watches.METAL3_CLUSTER, kinds.METAL3_CLUSTER, observe, decide)
+MANAGER = Manager("metal3cluster", kinds.METAL3_CLUSTER, observe, decide)

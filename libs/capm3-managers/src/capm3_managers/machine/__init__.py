@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from capm3_api import kinds
 
-from capm3_managers import watches
 from capm3_managers.machine.decide import decide
 from capm3_managers.machine.observe import observe
 from capm3_managers.manager import Manager
 
-MANAGER = Manager(watches.METAL3_MACHINE, kinds.METAL3_MACHINE, observe, decide)
+MANAGER = Manager("metal3machine", kinds.METAL3_MACHINE, observe, decide)
