@@ -78,11 +78,14 @@ def for_lost(schema: Mapping[str, Any], obj: Raw, path: str) -> str:
 
 def for_accepted(obj: Raw) -> Iterator[tuple[str, str, str]]:
     """Path, message and mend of what is accepted but does nothing or not what it seems to."""
-    if obj.get("kind") == "Metal3Cluster" and str(obj.get("apiVersion")).endswith("/v1beta1"):
-        flag = at(obj, "spec", "noCloudProvider")
-        if isinstance(flag, bool):
-            wanted = "false" if flag else "true"
-            yield "spec.noCloudProvider", "is ignored", f"write cloudProviderEnabled: {wanted} (its opposite) instead"
+    where = {"Metal3Cluster": ("spec",), "Metal3ClusterTemplate": ("spec", "template", "spec")}.get(
+        str(obj.get("kind"))
+    )
+    flag = at(obj, *where, "noCloudProvider") if where and str(obj.get("apiVersion")).endswith("/v1beta1") else None
+    if where and isinstance(flag, bool):
+        wanted = "false" if flag else "true"
+        path = ".".join((*where, "noCloudProvider"))
+        yield path, "is ignored", f"write cloudProviderEnabled: {wanted} (its opposite) instead"
     annotations = at(obj, "metadata", "annotations")
     if obj.get("kind") == "Machine" and isinstance(annotations, dict) and "metal3.io/BareMetalHost" in annotations:
         message = "metal3.io/BareMetalHost has no effect on a Machine"

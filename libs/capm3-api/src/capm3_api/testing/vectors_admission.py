@@ -11,11 +11,12 @@ import dataclasses
 import json
 import pathlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from capm3_api import defaults, selectors
 from capm3_api.model import Raw
+from capm3_api.testing import objects, vectors_rewrites
 from capm3_api.validation import errors, image, links, machinespec, pipeline, rules, template
 from capm3_api.validation.errors import FieldError
 from capm3_api.validation.values import at, normal, text
@@ -79,7 +80,7 @@ def compare(folder: pathlib.Path) -> list[Row]:
         for record in json.loads(file.read_text(encoding="utf-8")):
             name = f"{file.stem}/{record['name']}"
             rows += [row for part in (_defaulting, _webhook, _server) for row in part(name, record)]
-    return rows
+    return rows + vectors_rewrites.compare(folder)
 
 
 def _defaulting(name: str, record: Raw) -> Iterable[Row]:
@@ -123,49 +124,13 @@ def _server(name: str, record: Raw) -> Iterable[Row]:
     row = judge(case)
     if theirs.allowed and case.ours.allowed and "object" in answer:
         returned = pipeline.stored_and_read(mine.obj)
-        reasons = set(object_differences(returned, answer["object"], record["object"]))
+        reasons = set(objects.differences(returned, answer["object"], record["object"]))
         unknown = sorted(reason for reason in reasons if reason.startswith("?"))
         if unknown:
             return [(case.name, "differing", f"returned object: {'; '.join(unknown)}")]
         if reasons and row[1] == "agreed":
             return [(case.name, "registered", "; ".join(sorted(reasons)))]
     return [row]
-
-
-EMPTIES = "empty strings and maps that mean nothing are not written into v1beta1 objects"
-SURVIVES = "what only v1beta1 can hold comes back from the stored version"
-
-
-def object_differences(ours: Any, theirs: Any, sent: Any, path: str = "") -> Iterator[str]:
-    """The reasons why two answered objects differ; one that is not registered starts with ``?``.
-
-    Args:
-        sent: the object that both programs were given.
-    """
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key in sorted(ours.keys() | theirs.keys()):
-            inner = sent.get(key) if isinstance(sent, dict) else None
-            yield from object_differences(ours.get(key), theirs.get(key), inner, f"{path}.{key}" if path else key)
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, (left, right) in enumerate(zip(ours, theirs, strict=True)):
-            inner = sent[index] if isinstance(sent, list) and index < len(sent) else None
-            yield from object_differences(left, right, inner, f"{path}[{index}]")
-    elif ours != theirs:
-        yield _object_reason(ours, theirs, sent, path)
-
-
-def _object_reason(ours: Any, theirs: Any, sent: Any, path: str) -> str:
-    if ours is None and _means_nothing(theirs):
-        return EMPTIES
-    if theirs is None and ours == sent:
-        return SURVIVES
-    return f"?{path}: theirs {theirs!r}, ours {ours!r}"
-
-
-def _means_nothing(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_means_nothing, value.values()))
-    return value in ("", False, None, [])
 
 
 def _theirs(answer: Mapping[str, Any]) -> Answer:

@@ -16,9 +16,6 @@ from capm3_api.validation import errors, rules
 from capm3_api.validation.errors import FieldError
 
 HUB = "v1beta2"
-RENAMED_ONLY = frozenset({"Metal3ClusterTemplate"})
-"""Kinds whose CRD has no conversion webhook: the API server only renames the version (behaviour facts, trap 1)."""
-
 _OURS = {kind.kind for kind in kinds.OURS}
 
 
@@ -50,21 +47,24 @@ def group(obj: Raw) -> str:
     return str(obj.get("apiVersion") or "").rpartition("/")[0]
 
 
-def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False) -> Admitted:
+def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False, status: bool = False) -> Admitted:
     """Judges a create or an update of an object whose CRD ships with the package.
 
     Args:
         obj: the object as sent, namespace included.
         old: the stored object in the same version.
+        dry_run: whether the request asks for a dry run.
+        status: it is an update of the status subresource, which the webhooks are not asked about.
     """
     api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
     shape = schemas.of(api_version, kind)
     if shape is None:
         return Admitted(obj, (_no_version(api_version, kind),), "version")
     pruned, dropped = schema.prune(shape, obj)
-    sent = schema.default(shape, _with_stored_status(pruned, old))
+    whole = {**(old or {}), "status": pruned.get("status")} if status else _with_stored_status(pruned, old)
+    sent = schema.default(shape, whole)
     answer = Admitted(sent, warnings=_deprecated(api_version, kind), dropped=tuple(dropped))
-    if is_ours(obj):
+    if is_ours(obj) and not status:
         try:
             answer = dataclasses.replace(answer, obj=_mutated(sent, shape))
         except conversion.ConversionError as problem:
@@ -72,7 +72,7 @@ def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False) -> Admitte
     found = schema_meta.validate(answer.obj) + schema.validate(shape, answer.obj, old)
     if found:
         return _refused(answer, found, "schema")
-    return _judged(answer, old, dry_run) if is_ours(obj) else answer
+    return _judged(answer, old, dry_run) if is_ours(obj) and not status else answer
 
 
 def _with_stored_status(obj: Raw, old: Raw | None) -> Raw:
@@ -93,8 +93,6 @@ def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:
     wrong = schema_types.wrong(shape, new_hub)
     if wrong:
         return _refused(answer, wrong, "conversion")
-    if answer.obj.get("kind") in RENAMED_ONLY and shape is not None:
-        answer = dataclasses.replace(answer, dropped=(*answer.dropped, *schema.prune(shape, new_hub)[1]))
     warned = dataclasses.replace(answer, warnings=(*answer.warnings, *rules.warnings(new_hub, old_hub)))
     return _refused(warned, rules.validate(new_hub, old_hub, dry_run=dry_run), "rules")
 
@@ -105,23 +103,20 @@ def _refused(answer: Admitted, found: list[FieldError], stage: str) -> Admitted:
 
 def hub(obj: Raw) -> Raw:
     """The object in the version that the webhooks see."""
-    return _at(obj, HUB)
+    return at_version(obj, HUB)
 
 
 def stored_and_read(obj: Raw) -> Raw:
     """The object as a client gets it back in its version: it went to the stored version and came from there."""
     read = _decoded(hub(obj))
     version = str(obj.get("apiVersion")).rpartition("/")[2]
-    return read if version == HUB else _decoded(_at(read, version))
+    return read if version == HUB else _decoded(at_version(read, version))
 
 
-def _at(obj: Raw, version: str) -> Raw:
-    group_name, _, now = str(obj.get("apiVersion")).rpartition("/")
-    if now == version:
-        return obj
-    if obj.get("kind") in RENAMED_ONLY:
-        return {**obj, "apiVersion": f"{group_name}/{version}"}
-    return conversion.convert(obj, to=version)
+def at_version(obj: Raw, version: str) -> Raw:
+    """The object in another version, as the conversion webhook gives it."""
+    now = str(obj.get("apiVersion")).rpartition("/")[2]
+    return obj if now == version else conversion.convert(obj, to=version)
 
 
 def _decoded(obj: Raw) -> Raw:
@@ -138,7 +133,7 @@ def _mutated(sent: Raw, shape: Mapping[str, Any]) -> Raw:
     after = defaults.default(before)
     if after == before:
         return sent
-    return schema.default(shape, _at(after, str(sent.get("apiVersion")).rpartition("/")[2]))
+    return schema.default(shape, at_version(after, str(sent.get("apiVersion")).rpartition("/")[2]))
 
 
 def _no_version(api_version: str, kind: str) -> FieldError:
