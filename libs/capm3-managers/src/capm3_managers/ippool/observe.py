@@ -13,7 +13,6 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
-from capm3_managers import owners
 from capm3_managers.env import Env
 from capm3_managers.ippool import flavours
 from capm3_managers.ippool.flavours import Flavour
@@ -66,11 +65,14 @@ def is_doubtful(flavour: Flavour, claim: Raw) -> bool:
 
 
 def _is_orphan(reader: Reader, flavour: Flavour, address: Raw, known: set[str]) -> bool:
-    """Whether an address that was made for a claim outlived it; one that somebody made by hand is left alone."""
+    """Whether an address that was made for a claim outlived it.
+
+    One that somebody made by hand lacks our finalizer and is left alone. The owner reference tells nothing: garbage
+    collection drops one whose owner is gone.
+    """
     name = flavour.claim_name(address)
     finalizers = (address.get("metadata") or {}).get("finalizers") or []
-    made_by_us = flavour.address_finalizer in finalizers and name in owners.names_of(address, flavour.claim)
-    if name in known or not made_by_us:
+    if name in known or flavour.address_finalizer not in finalizers:
         return False
     return reader.get(flavour.claim, Key(meta.key_of(address).namespace, name), live=True) is None
 
