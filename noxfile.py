@@ -67,9 +67,10 @@ def _run(session: nox.Session, program: str, *args: str, env: dict[str, str] | N
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """ruff: rules and format."""
+    """ruff: rules and format; and that what is generated is fresh."""
     _run(session, "ruff", "check", ".")
     _run(session, "ruff", "format", "--check", ".")
+    _run(session, "python", "tools/generate.py", "--check")
 
 
 @nox.session
