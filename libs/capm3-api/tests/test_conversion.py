@@ -251,7 +251,12 @@ def test_a_users_own_annotation_of_that_name_stays_where_the_go_program_writes_n
 
 
 def test_preserved_v1beta1_data_that_cannot_be_read_are_left_alone() -> None:
-    for text in ("{not json", "[]", '{"kind": "Metal3Cluster", "spec": 3}', "[" * 100000):
+    for text in (
+        "{not json",
+        "[]",
+        '{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "Metal3Cluster", "spec": 3}',
+        "[" * 100000,
+    ):
         obj = builders.metal3_cluster(metadata={"annotations": {hub.OLD_DATA: text}})
         assert _there(obj)["metadata"]["annotations"][hub.OLD_DATA] == text
 
@@ -259,6 +264,18 @@ def test_preserved_v1beta1_data_that_cannot_be_read_are_left_alone() -> None:
 def test_nothing_is_preserved_on_v1beta2_where_nothing_is_lost() -> None:
     spec = {"image": {"url": "http://a/b", "checksum": "c"}, "dataTemplate": {"name": "t"}}
     assert "annotations" not in _there(_old("Metal3Machine", spec))["metadata"]
+
+
+def test_preserved_data_that_the_go_program_carried_to_the_wrong_side_do_not_count() -> None:
+    spec = {"controlPlaneEndpoint": {"host": "a", "port": 1}}
+    carried = _there(_old("Metal3Cluster", {**spec, "noCloudProvider": True}))["metadata"]["annotations"]
+    assert list(carried) == [hub.OLD_DATA]
+    again = _there(_there(_old("Metal3Cluster", spec, annotations=carried)))
+    assert "noCloudProvider" not in again["spec"]
+    claim = builders.data_claim(spec={"template": {"name": None, "namespace": None}})
+    carried = _there(claim)["metadata"]["annotations"]
+    plain = builders.data_claim(metadata={"annotations": carried})
+    assert "annotations" not in _there(plain)["metadata"]
 
 
 # Errors and batches

@@ -93,6 +93,7 @@ def _up(obj: Mapping[str, Any], kind: str) -> Raw:
     spoke = SPOKES[kind]
     body = spoke.shape.convert(_body(obj), "up")
     metadata, annotations = _metadata(obj)
+    _drop_carried(annotations, OLD_DATA, OLD, kind)
     preserved = _preserved(annotations, spoke, kind)
     if preserved is not None:
         body = _restored(spoke.shape, "up", body, preserved)
@@ -108,6 +109,7 @@ def _down(obj: Mapping[str, Any], kind: str) -> Raw:
     spoke = SPOKES[kind]
     body = spoke.shape.convert(_body(obj), "down")
     metadata, annotations = _metadata(obj)
+    _drop_carried(annotations, DATA, NEW, kind)
     old = _old_data(annotations, spoke.shape, kind)
     if old is not None:
         body = _restored(spoke.shape, "down", body, old)
@@ -145,8 +147,7 @@ def _preserved(annotations: Mapping[str, str], spoke: Spoke, kind: str) -> Raw |
         found = {} if found is None and spoke.always else found
         if not isinstance(found, dict):
             raise ConversionError("is not the JSON of an object")
-        ours = found.get("kind") == kind and found.get("apiVersion") == f"{kinds.INFRASTRUCTURE}/{NEW}"
-        if not (spoke.always or ours):
+        if not (spoke.always or _is_of(found, NEW, kind)):
             return None
         kept = _form(kind, spoke, _body(found))
         spoke.shape.convert(kept, "down")
@@ -165,12 +166,29 @@ def _old_data(annotations: Mapping[str, str], shape: Shape, kind: str) -> Raw | 
         return None
     try:
         found = json.loads(text)
-        if not isinstance(found, dict) or found.get("kind") != kind:
+        if not isinstance(found, dict) or not _is_of(found, OLD, kind):
             return None
         shape.convert(_body(found), "up")
     except (ValueError, RecursionError):
         return None
     return _body(found)
+
+
+def _drop_carried(annotations: dict[str, str], key: str, version: str, kind: str) -> None:
+    """Takes away preserved data on the wrong side of a conversion.
+
+    The Go program carries annotations along that it does not know; after a time under it they say what once was.
+    """
+    try:
+        found = json.loads(annotations.get(key, "null"))
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict) and _is_of(found, version, kind):
+        del annotations[key]
+
+
+def _is_of(data: Mapping[str, Any], version: str, kind: str) -> bool:
+    return data.get("kind") == kind and data.get("apiVersion") == f"{kinds.INFRASTRUCTURE}/{version}"
 
 
 def _form(kind: str, spoke: Spoke, body: Raw) -> Raw:

@@ -164,16 +164,11 @@ class MachineTemplate(Model):
     spec: MachineSpec = MachineSpec()
 
 
-class RolloutCounts(Model):
-    """The two numbers of a rolling update; a number or a percentage."""
-
-    max_surge: int | str | None = None
-    max_unavailable: int | str | None = None
-
-
 class RolloutStrategy(Model):
+    """`rolling_update` has ``maxSurge`` and ``maxUnavailable``, each a number or a percentage."""
+
     type: str = ""
-    rolling_update: RolloutCounts = RolloutCounts()
+    rolling_update: dict[str, int | str] = {}
 
 
 class Rollout(Model):
