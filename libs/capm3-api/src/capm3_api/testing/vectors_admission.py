@@ -124,7 +124,7 @@ def _server(name: str, record: Raw) -> Iterable[Row]:
     row = judge(case)
     if theirs.allowed and case.ours.allowed and "object" in answer:
         returned = pipeline.stored_and_read(mine.obj)
-        reasons = set(objects.differences(returned, answer["object"], record["object"]))
+        reasons = objects.differences(returned, answer["object"], record["object"])
         unknown = sorted(reason for reason in reasons if reason.startswith("?"))
         if unknown:
             return [(case.name, "differing", f"returned object: {'; '.join(unknown)}")]

@@ -60,7 +60,7 @@ def _step(name: str, record: Raw, step: Raw, stored: Raw) -> Row:
         return f"{name} {step['name']}", "registered", CHECKSUM
     if step["code"] < 300 and not answer.errors:
         returned = pipeline.stored_and_read(answer.obj)
-        reasons = set(objects.differences(_comparable(returned), _comparable(step["result"]), sent))
+        reasons = objects.differences(_comparable(returned), _comparable(step["result"]), sent)
     return _verdict(f"{name} {step['name']}", step["code"] < 300, answer.errors, reasons)
 
 
