@@ -1,6 +1,6 @@
 """The Redfish driver: the capabilities over one BMC, each within its time.
 
-It only joins the parts; what they do is in `power`, `boot`, `media` and `inventory`.
+It only joins the parts; what they do is in `power`, `boot`, `media` and `collect`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from capm3_hwdrivers import errors
 from capm3_hwdrivers.address import Address
 from capm3_hwdrivers.deadline import Clock, Limits
 from capm3_hwdrivers.model import Access, BootInfo, Inventory, Media, PowerState
-from capm3_hwdrivers.redfish import boot, inventory, media, power, quirks
+from capm3_hwdrivers.redfish import boot, collect, media, power, quirks
 from capm3_hwdrivers.redfish.connect import Body, Client
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class RedfishDriver:
         self._do(lambda: media.eject(self._client, self._system_path()))
 
     def inventory(self) -> Inventory:
-        return self._do(lambda: inventory.collect(self._client, self._system_path()))
+        return self._do(lambda: collect.hardware(self._client, self._system_path()))
 
     def close(self) -> None:
         with self._lock:
