@@ -36,7 +36,7 @@ def site(**metal3_cluster: Any) -> World:
     """
     world = World()
     owner = world.put(builders.ready_cluster())
-    world.put(builders.metal3_cluster(**builders.merge(builders.owners(owner), metal3_cluster)))
+    world.put(builders.merge(builders.metal3_cluster(**builders.owners(owner)), metal3_cluster))
     return world
 
 
@@ -54,7 +54,7 @@ def add_machine(world: World, name: str, *, machine: Raw | None = None, **change
         changes: changes of the Metal3Machine.
     """
     owner = world.put(builders.machine(name, **(machine or {})))
-    return world.put(builders.metal3_machine(name, **builders.merge(builders.owners(owner), changes)))
+    return world.put(builders.merge(builders.metal3_machine(name, **builders.owners(owner)), changes))
 
 
 def metal3_machine(world: World, name: str) -> Raw:
