@@ -211,3 +211,19 @@ def test_a_settled_pass_is_logged_at_debug_level_only(setup, caplog):
     with caplog.at_level(logging.INFO):
         setup.loop.turn(KEY)
     assert [record.v for record in caplog.records if record.name.startswith("capm3_controller")] == [4]
+
+
+def test_an_object_that_went_while_it_was_deleted_is_no_failure(setup, caplog):
+    obj = KIND.new(KEY.namespace, KEY.name, spec={"wish": "tea"})
+    obj["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]}
+    setup.api.world.put(obj)
+    setup.api.intercept = lambda seen: (404, {"reason": "NotFound"}) if seen.method == "PATCH" else None
+    with caplog.at_level(logging.WARNING):
+        assert setup.loop.turn(KEY) == "success"
+    assert not caplog.records
+
+
+def test_a_living_object_that_is_not_found_is_a_failure(setup):
+    setup.put("tea")
+    setup.api.intercept = lambda seen: (404, {"reason": "NotFound"}) if seen.method == "PATCH" else None
+    assert setup.loop.turn(KEY) == "error"

@@ -142,6 +142,30 @@ def test_a_thousand_hosts_share_their_cpu_flags(store):
     assert sys.intern("flag-1") in flags
 
 
+def ended(version):
+    obj = host(version=version)
+    obj["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return obj
+
+
+def test_our_write_that_takes_the_last_finalizer_ends_the_object_at_once(store):
+    store.replace([host(version=3)], "5")
+    store.assume(ended(9))
+    assert store.get(KEY) is None
+    store.event("MODIFIED", host(version=7))
+    assert store.get(KEY) is None, "an older event does not bring it back"
+    assert store.event("DELETED", ended(10)).old is not None
+    store.event("ADDED", host(version=12, uid="new"))
+    assert store.get(KEY)["metadata"]["uid"] == "new"
+
+
+def test_a_new_object_of_the_name_of_one_we_ended_is_seen_even_after_a_list(store):
+    store.replace([host(version=3)], "5")
+    store.assume(ended(9))
+    assert next(change.new for change in store.replace([host(version=12, uid="new")], "13"))["metadata"]["uid"] == "new"
+    assert store.get(KEY)["metadata"]["uid"] == "new"
+
+
 EVENTS = st.lists(
     st.tuples(
         st.sampled_from(["ADDED", "MODIFIED", "DELETED", "list"]), st.sampled_from("abc"), st.sampled_from("xyz")

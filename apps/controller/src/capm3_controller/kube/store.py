@@ -43,6 +43,7 @@ class Store:
         self._namespaces: dict[str, set[Key]] = {}
         self._index: dict[tuple[str, str], set[Key]] = {}
         self._before: dict[Key, Raw | None] = {}
+        self._gone: dict[Key, str] = {}
         self._version = ""
 
     def __len__(self) -> int:
@@ -76,6 +77,7 @@ class Store:
         """A new list: what it lacks is gone (unless this process wrote it after the list was made)."""
         with self._lock:
             self._version = version
+            self._gone = {key: at for key, at in self._gone.items() if _newer(at, version)}
             fresh = {meta.key_of(item): project(item) for item in items}
             changes = []
             for key in [key for key in self._objects if key not in fresh]:
@@ -100,6 +102,7 @@ class Store:
             old = self._old(key)
             self._before.pop(key, None)
             if type_ == "DELETED":
+                self._gone.pop(key, None)
                 self._remove(key)
                 return Change(old if old is not None else project(obj), None)
             new = project(obj)
@@ -109,13 +112,18 @@ class Store:
     def assume(self, obj: Raw) -> None:
         """The answer to a write of our own, ahead of its event, so that the next pass sees it.
 
-        Ignored unless it is newer than all that was seen: an event that could still remove it must be to come.
+        Ignored unless it is newer than all that was seen: an event that could still remove it must be to come. A write
+        that ended the object removes it, and older events don't bring it back.
         """
         with self._lock:
             key, version = meta.key_of(obj), meta.version_of(obj)
             if not _newer(version, self._version):
                 return
             self._before.setdefault(key, self._objects.get(key))
+            if _ends(obj):
+                self._gone[key] = version
+                self._remove(key)
+                return
             self._put(key, project(dict(obj, metadata=dict(obj.get("metadata") or {}))))
 
     def _old(self, key: Key) -> Raw | None:
@@ -131,6 +139,8 @@ class Store:
         return self._objects.keys() if namespace == ALL_NAMESPACES else self._namespaces.get(namespace, set())
 
     def _put(self, key: Key, obj: Raw) -> None:
+        if key in self._gone and not _newer(meta.version_of(obj), self._gone[key]):
+            return
         old = self._objects.get(key)
         if old is not None:
             if _newer(meta.version_of(old), meta.version_of(obj)) and meta.uid_of(old) == meta.uid_of(obj):
@@ -179,6 +189,12 @@ def _blind(secret: Raw) -> None:
         if isinstance(secret.get(field), dict):
             values = {name: hashlib.sha256(str(value).encode()).hexdigest() for name, value in secret[field].items()}
             secret[field] = values
+
+
+def _ends(obj: Raw) -> bool:
+    """Whether a write took the last finalizer of a deleted object, which is then gone."""
+    metadata = obj.get("metadata") or {}
+    return bool(metadata.get("deletionTimestamp")) and not metadata.get("finalizers")
 
 
 def _carries(obj: Raw, labels: Mapping[str, str]) -> bool:

@@ -16,7 +16,7 @@ from capm3_managers import diff, execute
 from capm3_managers.env import Env
 from capm3_managers.manager import Manager
 from capm3_managers.plan import Hardware, NodePatch, Plan
-from capm3_managers.ports import Bmc, BmcError, BmcFailure
+from capm3_managers.ports import ApiError, Bmc, BmcError, BmcFailure
 
 from capm3_controller.kube import paths
 from capm3_controller.kube.client import Client
@@ -85,10 +85,14 @@ class Executor:
             BmcError: a hardware action failed and the manager has no recovery.
         """
         observed = snapshot.observed
-        writer = _Pass(self._hands, meta.uid_of(observed or {}))
+        writer = _Pass(self._hands, meta.uid_of(observed or {}), meta.key_of(observed or {}))
+        failure = None
         try:
             execute.run(manager.kind, observed, plan, writer)
-            failure = None
+        except ApiError as error:
+            if not (error.is_not_found and writer.lost and _is_deleted(observed)):
+                raise
+            plan = Plan(because="the object went before its last write")
         except BmcError as error:
             if manager.recover is None or writer.action is None:
                 raise
@@ -108,11 +112,14 @@ class _Pass:
     Attributes:
         version: of the reconciled object after our last write to it, ``""`` before.
         action: the hardware action made last.
+        lost: the last write was to the reconciled object's name, and failed.
     """
 
-    def __init__(self, hands: Hands, uid: str) -> None:
+    def __init__(self, hands: Hands, uid: str, key: Key) -> None:
         self._hands = hands
         self._uid = uid
+        self._key = key
+        self.lost = False
         self.writes = 0
         self.version = ""
         self.action: Hardware | None = None
@@ -124,7 +131,9 @@ class _Pass:
 
     def patch(self, kind: Kind, key: Key, patch: Raw, *, subresource: str = "") -> Raw:
         timeout = self._begin()
+        self.lost = key == self._key
         answer = self._hands.client.merge(kind, key, patch, subresource=subresource, timeout=timeout)
+        self.lost = False
         return self._took_in(kind, answer)
 
     def delete(self, kind: Kind, key: Key, *, uid: str = "") -> None:
@@ -155,6 +164,10 @@ class _Pass:
             self.version = meta.version_of(answer)
         self._hands.cache.assume(kind, answer)
         return answer
+
+
+def _is_deleted(observed: Raw | None) -> bool:
+    return bool(((observed or {}).get("metadata") or {}).get("deletionTimestamp"))
 
 
 def _at(observed: Raw | None, version: str) -> Raw | None:

@@ -69,7 +69,7 @@ class TinyApi:
         self._stopping = threading.Event()
         self._changed = threading.Condition()
         self.world.listen(lambda event: self.poke())
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
+        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": self}))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -127,6 +127,11 @@ class TinyApi:
 
     def writes(self) -> list[Seen]:
         return [seen for seen in self.seen if seen.method != "GET" and "/leases" not in seen.path]
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up in the middle is what these tests are about."""
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
