@@ -24,7 +24,10 @@ _SECRETS = (("metaData", "meta_data"), ("networkData", "network_data"))
 
 
 def own_secrets(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
-    """Takes over the Secrets that the spec names; one in another namespace is refused (report B10)."""
+    """Takes over the Secrets that the spec names; one in another namespace is refused (report B10).
+
+    Before the claim, since a machine without data template writes its host's whole spec with it.
+    """
     for name, attribute in _SECRETS:
         reference: SecretReference | None = getattr(snapshot.view.spec, attribute)
         wrong = userdata.foreign(reference, snapshot.key.namespace, name)

@@ -146,6 +146,7 @@ RULES: tuple[Rule, ...] = (
     case_rule("new-contract-fields", ("machine-new-contract-fields-only", "m-1|host-1")),
     case_rule("host-annotation-is-no-claim", ("host-preclaimed", "m-[2345]|host-[12]")),
     case_rule("selector-words", ("host-selector", "bad-.*"), ("host-selector-operators", "bad-.*")),
+    case_rule("own-data-reaches-the-host", ("user-data", "h-d")),
     case_rule("nodes-of-another-recording", ("provision-by-hostname", "m-1")),
 )
 
