@@ -56,6 +56,16 @@ def test_a_boot_from_the_virtual_cd_is_seen_and_a_power_failure_ends_it(running:
     assert running.state().image == ""
 
 
+def test_the_hardware_is_read_in_full(running: Emulator, service: Service) -> None:
+    found = service.observe(access(running), inventory=True).inventory
+    assert found is not None
+    hardware = found.to_hardware()
+    assert hardware["cpu"]["count"] == 8 and hardware["ramMebibytes"] == 16384
+    assert hardware["storage"][0] | {"sizeBytes": 480 * 1024**3, "type": "HDD"} == hardware["storage"][0]
+    assert hardware["nics"] == [{"name": "02:00:00:00:00:02", "mac": "02:00:00:00:00:02"}]
+    assert not [note for note in found.notes if "500" in note or "404" in note]
+
+
 def test_every_redfish_request_is_listed_and_nothing_else(running: Emulator, service: Service) -> None:
     before = len(running.requests)
     service.perform(access(running), "power-off", {"mode": "hard"})

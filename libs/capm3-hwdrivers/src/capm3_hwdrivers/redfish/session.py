@@ -95,7 +95,9 @@ class Session(requests.Session):
                 return _normal(response)
 
     def _may_repeat(self, method: str, failure: errors.DriverError) -> bool:
-        return method == "GET" and isinstance(failure, errors.Unreachable)
+        """A broken or refused connection is tried again; one that timed out took long enough already."""
+        timed_out = isinstance(failure.__cause__, requests.exceptions.ConnectTimeout)
+        return method == "GET" and isinstance(failure, errors.Unreachable) and not timed_out
 
     def _wait(self, wished: float | None, tries: int) -> bool:
         seconds = wished if wished is not None else min(_DEFAULT_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)

@@ -93,6 +93,7 @@ class Emulator:
         power_seconds: float = 0.5,
         memory_gib: int = 16,
         cpus: int = 8,
+        disk_gib: int = 480,
     ) -> None:
         self.name = name
         self.uuid = uuid
@@ -108,6 +109,7 @@ class Emulator:
             "power_seconds": power_seconds,
             "memory_gib": memory_gib,
             "cpus": cpus,
+            "disk_gib": disk_gib,
             "token": self._token,
         }
         self._port = port

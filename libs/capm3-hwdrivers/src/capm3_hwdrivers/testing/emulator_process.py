@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import urllib.parse
+import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,10 @@ class Media(vmedia.StaticDriver):  # type: ignore[misc]
 _MEDIA: dict[str, Media] = {}
 
 
-def media(folder: str, uuid: str) -> dict[str, Any]:
+def media(folder: str, system: str) -> dict[str, Any]:
     """What is in the virtual CD."""
     driver = _MEDIA.get(folder)
-    return driver._get_device(uuid, "Cd") if driver else {}
+    return driver._get_device(system, "Cd") if driver else {}
 
 
 def is_loopback(url: str) -> bool:
@@ -174,6 +175,20 @@ def _body(environ: dict[str, Any]) -> Any:
     return {key: "***" if "password" in key.lower() else value for key, value in body.items()}
 
 
+def _disk(system: str, size_gib: int) -> dict[str, Any]:
+    """One controller with one disk, as sushy-tools' static storage wants them; nothing for a size of 0."""
+    if not size_gib:
+        return {}
+    try:
+        key = str(uuid.UUID(system))
+    except ValueError:
+        return {}
+    controller = {"MemberId": "0", "Name": "Controller", "SpeedGbps": 12}
+    storage = {"Id": "1", "Name": "Local storage", "StorageControllers": [controller], "Drives": ["disk0"]}
+    drive = {"Id": "disk0", "Name": "Disk 0", "CapacityBytes": size_gib * 1024**3, "Protocol": "SAS"}
+    return {"SUSHY_EMULATOR_STORAGE": {key: [storage]}, "SUSHY_EMULATOR_DRIVES": {(key, "1"): [drive]}}
+
+
 def application(config: dict[str, Any], password: str) -> Any:
     """sushy-tools' application for one fake system."""
     folder = config["folder"]
@@ -188,6 +203,7 @@ def application(config: dict[str, Any], password: str) -> Any:
                 "nics": [{"mac": mac} for mac in config["macs"]],
             }
         ],
+        **_disk(config["uuid"], config["disk_gib"]),
         "POWER_SECONDS": config["power_seconds"],
         **{key: config[key] for key in ("folder", "memory_gib", "cpus")},
     }
