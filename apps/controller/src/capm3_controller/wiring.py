@@ -10,8 +10,9 @@ import os
 import platform
 import socket
 import ssl
+import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from capm3_api import names
 from capm3_api.meta import Key
@@ -19,7 +20,7 @@ from capm3_managers import watches
 from capm3_managers.manager import Ports
 from capm3_managers.ports import ALL_NAMESPACES
 
-from capm3_controller import bmc, process, webhooks
+from capm3_controller import bmc, crdmigrator, process, webhooks
 from capm3_controller import settings as all_settings
 from capm3_controller.controllers import cluster, data, datatemplate, host, ippool, machine
 from capm3_controller.controllers.definition import Definition
@@ -64,10 +65,12 @@ def chosen(settings: Settings, table: Mapping[str, Definition] | None = None) ->
         SettingsError: a name that no controller has.
     """
     table = definitions() if table is None else table
-    wanted = {name.removeprefix("-") for name in settings.controllers} - {"*"}
+    wanted = {name.removeprefix("-") for name in settings.controllers} - {"*", crdmigrator.NAME}
     unknown = sorted(wanted - set(table))
     if unknown:
-        raise SettingsError(f"--controllers: unknown {', '.join(unknown)}; there are {', '.join(table)}")
+        raise SettingsError(
+            f"--controllers: unknown {', '.join(unknown)}; there are {', '.join([*table, crdmigrator.NAME])}"
+        )
     everything = "*" in settings.controllers
     return [
         definition
@@ -125,6 +128,7 @@ def build(
             servers=maker.servers(health, verbosity),
             clients=maker.clients,
             closers=(servers.close,),
+            jobs=maker.jobs(fence),
             sync_period=settings.sync_period,
             grace=settings.stop_grace,
         )
@@ -177,6 +181,16 @@ class _Maker:
         late.append(Queue(metrics))
         running = Loop(definition.manager, late[0], ports, executor, metrics, env)
         return Running(running, watches.WATCHES[definition.name], workers, self.settings.watch_filter)
+
+    def jobs(self, fence: Fence) -> Sequence[Callable[[threading.Event], None]]:
+        """The migration of stored versions, unless both of its phases are skipped or it is not chosen."""
+        settings = self.settings
+        off = f"-{crdmigrator.NAME}" in settings.controllers
+        if off or not {"*", crdmigrator.NAME} & set(settings.controllers):
+            return ()
+        count = self.metrics.controller(crdmigrator.NAME, 1, list).result
+        migrator = crdmigrator.Migrator(self.client, fence, settings.skip_crd_migration_phases, count=count)
+        return (migrator.job(settings.sync_period),)
 
     def elector(self, environ: Mapping[str, str], fence: Fence) -> Elector:
         settings = self.settings
