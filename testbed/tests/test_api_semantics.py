@@ -26,6 +26,7 @@ _KINDS = (WIDGET, WIDGET.at("v1beta1"), kinds.SECRET, kinds.NAMESPACE, kinds.CRD
 _MISSING = {
     "gc": "a bare kube-apiserver has no controller manager, so nobody collects",
     "soon": "kube-apiserver sends bookmarks about once a minute",
+    "http": "a World has no HTTP",
     "pages": "only HTTP cuts lists into pages",
     "bookmarks": "only HTTP watches have bookmarks",
 }
@@ -62,7 +63,7 @@ def world_target() -> Target:
     world = new_world("semantics")
     Registry(world, Converter(WebhookClient({})))
     world.create(crd())
-    return Target("World", WorldClient(world), frozenset({"bookmarks", "soon", "pages"}))
+    return Target("World", WorldClient(world), frozenset({"bookmarks", "soon", "pages", "http"}))
 
 
 @pytest.fixture(scope="module")

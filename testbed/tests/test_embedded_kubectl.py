@@ -258,6 +258,12 @@ def test_explain_and_api_resources_know_the_crd(kubectl: Kubectl) -> None:
     assert f"{WIDGET.group}/v1beta1" in kubectl.run("api-versions")
 
 
+def test_scale_sets_the_replicas(kubectl: Kubectl) -> None:
+    kubectl.run("apply", "-f", kubectl.file(widget(spec={"replicas": 1})))
+    assert "scaled" in kubectl.run("scale", "widget/w", "--replicas=4")
+    assert stored(kubectl)["spec"]["replicas"] == 4
+
+
 def test_auth_commands_answer(kubectl: Kubectl) -> None:
     assert "yes" in kubectl.run("auth", "can-i", "create", "widgets")
     assert "admin" in kubectl.run("auth", "whoami")

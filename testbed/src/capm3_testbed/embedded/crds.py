@@ -105,6 +105,11 @@ def deprecation(crd: Raw, version: Raw) -> str:
         return ""
     spec = crd["spec"]
     text = f"{spec['group']}/{version['name']} {spec['names']['kind']} is deprecated"
+    newer = sorted(
+        (v["name"] for v in spec["versions"] if v.get("served") and not v.get("deprecated")), key=version_rank
+    )
+    if newer and version_rank(newer[0]) < version_rank(version["name"]):
+        text += f"; use {spec['group']}/{newer[0]} {spec['names']['kind']}"
     return str(version.get("deprecationWarning") or text)
 
 

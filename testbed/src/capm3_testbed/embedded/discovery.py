@@ -26,7 +26,7 @@ VERSION: Raw = {
     "platform": "python",
 }
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_STATUS_VERBS = ("get", "patch", "update")
+_SUBRESOURCE_VERBS = ("get", "patch", "update")
 
 
 def serve(api: Api, request: HttpRequest) -> HttpResponse | None:
@@ -84,19 +84,31 @@ def _resources(api: Api, group: str, version: str) -> HttpResponse | None:
         if served.categories:
             row["categories"] = list(served.categories)
         resources.append(row)
-        if served.status:
-            resources.append(
-                {
-                    "name": f"{served.kind.plural}/status",
-                    "singularName": "",
-                    "namespaced": served.kind.namespaced,
-                    "kind": served.kind.kind,
-                    "verbs": list(_STATUS_VERBS),
-                }
-            )
+        resources += [_subresource(served, name, about) for name, about in _subresources(served).items()]
     group_version = f"{group}/{version}" if group else version
     body = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources}
     return answer(body)
+
+
+def _subresources(served: Served) -> dict[str, Raw]:
+    """Subresource -> the kind it answers with."""
+    found: dict[str, Raw] = {}
+    if served.status:
+        found["status"] = {"group": served.kind.group, "version": served.kind.version, "kind": served.kind.kind}
+    if served.scale:
+        found["scale"] = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+    return found
+
+
+def _subresource(served: Served, name: str, about: Raw) -> Raw:
+    row: Raw = {
+        "name": f"{served.kind.plural}/{name}",
+        "singularName": "",
+        "namespaced": served.kind.namespaced,
+        "kind": about["kind"],
+        "verbs": list(_SUBRESOURCE_VERBS),
+    }
+    return row | ({"group": about["group"], "version": about["version"]} if name == "scale" else {})
 
 
 def _aggregated(api: Api, *, core: bool) -> HttpResponse:
@@ -129,8 +141,11 @@ def _described(everything: list[Served], group: str, version: str) -> list[Raw]:
             "shortNames": list(served.short_names),
             "categories": list(served.categories),
         }
-        if served.status:
-            status = {"subresource": "status", "responseKind": response, "verbs": list(_STATUS_VERBS)}
-            row["subresources"] = [status]
+        subresources = [
+            {"subresource": name, "responseKind": about, "verbs": list(_SUBRESOURCE_VERBS)}
+            for name, about in _subresources(served).items()
+        ]
+        if subresources:
+            row["subresources"] = subresources
         rows.append(row)
     return rows

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from capm3_managers.ports import ApiError
 from capm3_managers.testing import world_errors
 
-from capm3_testbed.embedded import discovery, openapi, reading, reviews, watching, writing
+from capm3_testbed.embedded import discovery, openapi, reading, reviews, scale, watching, writing
 from capm3_testbed.embedded.api import Api
 from capm3_testbed.embedded.messages import HttpRequest, HttpResponse, answer, refusal
 from capm3_testbed.embedded.registry import Served
@@ -54,7 +54,10 @@ class Dispatcher:
             request.user = self._user(request)
         if target is not None and served is not None:
             self._api.requests[(_verb(request, target), target.plural)] += 1
-            return self._resource(request, target, served)
+            response = self._resource(request, target, served)
+            if served.deprecation:
+                response.warnings = (served.deprecation, *response.warnings)
+            return response
         for serve in (discovery.serve, openapi.serve):
             found = serve(self._api, request) if request.method == "GET" else None
             if found is not None:
@@ -74,6 +77,8 @@ class Dispatcher:
         return user
 
     def _resource(self, request: HttpRequest, target: Target, served: Served) -> HttpResponse:
+        if target.subresource == "scale" and served.scale and request.method in ("GET", "PUT", "PATCH"):
+            return scale.serve(self._api, served, target, request)
         if target.subresource not in ("", "status") or (target.subresource and not served.status):
             raise world_errors.no_such_path()
         verb = _verb(request, target)

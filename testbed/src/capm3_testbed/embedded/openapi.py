@@ -58,9 +58,10 @@ def _document(api: Api, group: str, version: str) -> Raw:
 
 
 def _v2(api: Api, request: HttpRequest) -> HttpResponse:
-    """Definitions only; clients that insist on protobuf are told that there is none, and go on without."""
-    if "json" not in request.headers.get("accept", "json") and "*/*" not in request.headers.get("accept", ""):
-        return HttpResponse(406, b"only application/json is available", "text/plain")
+    """Definitions only; a client that insists on protobuf gets an empty document, and goes on without."""
+    accept = request.headers.get("accept", "")
+    if "json" not in accept and "protobuf" in accept:
+        return HttpResponse(content_type="application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
     info = {"title": "capm3-testbed embedded API", "version": discovery.VERSION["gitVersion"]}
     definitions = {_name(served): _schema(served) for served in api.registry.all()}
     return answer({"swagger": "2.0", "info": info, "paths": {}, "definitions": definitions})

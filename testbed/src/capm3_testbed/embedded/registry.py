@@ -29,6 +29,7 @@ class Served:
         kind: in this version.
         columns: of its table, in the form of ``additionalPrinterColumns``.
         schema: ``openAPIV3Schema``; empty for core kinds.
+        scale: ``subresources.scale`` of the CRD; empty when there is none.
     """
 
     kind: Kind
@@ -38,6 +39,7 @@ class Served:
     columns: tuple[Raw, ...] = ()
     status: bool = False
     schema: Raw = dataclasses.field(default_factory=dict)
+    scale: Raw = dataclasses.field(default_factory=dict)
     custom: bool = False
     deprecation: str = ""
 
@@ -140,6 +142,7 @@ def _served(crd: Raw, version: Raw, definition: Definition) -> Served:
         columns=tuple(version.get("additionalPrinterColumns") or core.AGE_ONLY),
         status="status" in (version.get("subresources") or {}),
         schema=(version.get("schema") or {}).get("openAPIV3Schema") or {},
+        scale=(version.get("subresources") or {}).get("scale") or {},
         custom=True,
         deprecation=crds.deprecation(crd, version),
     )

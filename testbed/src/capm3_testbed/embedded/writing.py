@@ -141,7 +141,7 @@ def _check_namespace(api: Api, target: Target) -> None:
 def _request(
     verb: str, served: Served, key: Key, request: HttpRequest, *, subresource: str = "", body: Any = None
 ) -> Request:
-    todo = Request(
+    return Request(
         verb,
         served.kind,
         key,
@@ -151,9 +151,6 @@ def _request(
         user=request.user,
         body=body,
     )
-    if served.deprecation:
-        todo.warnings.append(served.deprecation)
-    return todo
 
 
 def _delete_options(request: HttpRequest) -> Raw:

@@ -28,6 +28,31 @@ class Page:
     token: str = ""
 
 
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """Args:
+    path: with its query.
+    """
+
+    method: str
+    path: str
+    body: Any = None
+    content: str = "application/json"
+    accept: str = "application/json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """Args:
+    headers: names in lower case.
+    body: JSON.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
 class Client(Protocol):
     """The server under test. Every refusal raises `ApiError`; causes of an invalid object are in its ``causes``."""
 
@@ -49,6 +74,10 @@ class Client(Protocol):
 
     def watch(self, kind: Kind, namespace: str, since: str, query: Mapping[str, str] | None = None) -> Iterator[Raw]:
         """Events as ``{"type", "object"}`` until the iterator is closed or nothing came for some seconds."""
+        ...
+
+    def http(self, ask: Ask) -> Answer:
+        """One request as it is; only where there is HTTP."""
         ...
 
     def forget(self, kind: Kind, namespace: str) -> str:
@@ -80,6 +109,11 @@ class Subject:
         """A Widget that is created."""
         return self.client.create(self.widget(name, **parts))
 
+    def path(self, name: str = "", version: str = "v1") -> str:
+        """Path of a Widget, or of all in the namespace."""
+        base = f"/apis/{WIDGET.group}/{version}/namespaces/{self.namespace}/{WIDGET.plural}"
+        return f"{base}/{name}" if name else base
+
     def read(self, name: str = "w") -> Raw:
         found = self.client.get(WIDGET, self.key(name))
         assert found is not None, f"widget {name} is gone"
@@ -104,7 +138,7 @@ class Case:
     """Args:
     name: a sentence that is true of an API server.
     needs: features without which it can't be tried: ``gc`` (owners are collected), ``schema``, ``pages``,
-        ``bookmarks``, ``soon`` (a bookmark comes within seconds).
+        ``http`` (requests and answers can be looked at), ``bookmarks``, ``soon`` (a bookmark comes within seconds).
     """
 
     name: str

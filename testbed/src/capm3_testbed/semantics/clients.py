@@ -21,7 +21,7 @@ from capm3_managers.testing.world_errors import Cause, StatusError
 from capm3_managers.testing.world_types import Request
 
 from capm3_testbed.kubeconfig import Access
-from capm3_testbed.semantics.cases import Page
+from capm3_testbed.semantics.cases import Answer, Ask, Page
 
 _QUIET_SECONDS = 8.0
 _MERGE = "application/merge-patch+json"
@@ -91,6 +91,15 @@ class HttpClient:
                 yield json.loads(line)
         finally:
             response.close()
+
+    def http(self, ask: Ask) -> Answer:
+        headers = {**self._pool.headers, "Content-Type": ask.content, "Accept": ask.accept}
+        data = None if ask.body is None else json.dumps(ask.body).encode()
+        response = self._pool.request(
+            ask.method, self._server + ask.path, body=data, headers=headers, timeout=30.0, retries=False
+        )
+        found = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status, found, json.loads(response.data))
 
     def forget(self, kind: Kind, namespace: str) -> str:
         """Version 1 is older than any watch cache of a server that did not start from nothing just now."""
@@ -198,6 +207,9 @@ class WorldClient:
             seen = event.seen(chosen) if event.key.namespace == namespace else None
             if seen is not None:
                 yield {"type": seen[0], "object": seen[1]}
+
+    def http(self, ask: Ask) -> Answer:
+        raise NotImplementedError("a World has no HTTP")
 
     def forget(self, kind: Kind, namespace: str) -> str:
         version = str(self._world.version - 1)

@@ -25,6 +25,7 @@ _SCHEMA: Raw = {
         "spec": {
             "type": "object",
             "properties": {
+                "replicas": {"type": "integer"},
                 "size": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3},
                 "colour": {"type": "string", "enum": ["red", "green"]},
                 "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
@@ -43,6 +44,7 @@ _SCHEMA: Raw = {
             "type": "object",
             "properties": {
                 "ready": {"type": "boolean"},
+                "replicas": {"type": "integer"},
                 "count": {"type": "integer", "minimum": 0},
                 "conditions": {
                     "type": "array",
@@ -54,6 +56,9 @@ _SCHEMA: Raw = {
         },
     },
 }
+
+
+_SCALE: Raw = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
 def crd() -> Raw:
@@ -69,8 +74,9 @@ def crd() -> Raw:
             "name": name,
             "served": True,
             "storage": storage,
+            "deprecated": not storage,
             "schema": {"openAPIV3Schema": _SCHEMA},
-            "subresources": {"status": {}},
+            "subresources": {"status": {}, "scale": _SCALE},
             "additionalPrinterColumns": columns,
         }
 
