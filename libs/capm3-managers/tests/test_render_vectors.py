@@ -28,6 +28,24 @@ def test_a_changed_byte_is_a_difference() -> None:
     assert vectors_rendering.judge(case)[1] == "differing"
 
 
+def test_a_pool_of_another_kind_in_the_metadata_is_a_registered_difference() -> None:
+    case = load(next(path for path in CASES if path.stem == "meta-from-pool-explicit-kind"))
+    other = {"kind": "GlobalInClusterIPPool", "apiGroup": "ipam.cluster.x-k8s.io"}
+    case["dataTemplate"]["spec"]["metaData"]["ipAddressesFromPool"][0] |= other  # type: ignore[index]
+    assert vectors_rendering.judge(case)[1:] == ("registered", "apiGroup and kind of ...FromPool entries are honoured")
+
+
+def test_a_gateway_named_by_an_annotation_is_a_registered_difference() -> None:
+    case = load(next(path for path in CASES if path.stem == "net-dhcp-gateway-from-pool"))
+    ref = {"fromPoolAnnotation": {"object": "baremetalhost", "annotation": "pool"}}
+    networks = case["dataTemplate"]["spec"]["networkData"]["networks"]  # type: ignore[index]
+    networks["ipv4DHCP"][0]["routes"][0]["gateway"] = ref
+    host = next(obj for obj in case["inputs"] if obj["kind"] == "BareMetalHost")  # type: ignore[attr-defined]
+    host["metadata"]["annotations"] = {"pool": "pool-a"}
+    case |= {"rendered": {}, "expect": "error", "errorMessages": {"tmpl-0": "failed to fetch pool from cache"}}
+    assert vectors_rendering.judge(case)[1:] == ("registered", "gateways named by annotations are claimed")
+
+
 def test_a_difference_that_a_rule_does_not_explain_is_not_registered() -> None:
     case = load(next(path for path in CASES if path.stem == "meta-from-pools"))
     text = case["rendered"]["m-1-metadata"]["metaData"]  # type: ignore[index]
