@@ -28,6 +28,7 @@ EDITABLE = ("host", "url", "checksum", "providerID", "failureDomain", "method", 
 """Texts that both versions have with the same meaning."""
 
 
+@pytest.mark.timeout(120 + strategies.examples() / 4)
 @pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_conversion_loses_nothing(kind: str, version: str) -> None:
