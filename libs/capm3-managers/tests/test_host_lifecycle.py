@@ -46,6 +46,12 @@ class Bench:
         self.scenario.until_settled()
         return self
 
+    def settle_gone(self) -> Bench:
+        """For a host that ends with this."""
+        self.scenario.until_settled()
+        assert self.world.get(kinds.BARE_METAL_HOST, KEY) is None
+        return self
+
     def until(self, done: Callable[[], bool]) -> Bench:
         """Lets time pass; a wait that changes nothing counts as settled, so it takes several rounds."""
         for _ in range(400):
@@ -348,3 +354,77 @@ def test_fields_that_nobody_here_knows_survive() -> None:
     bench = Bench(futureField={"a": [1]})
     bench.settle().deploy()
     assert bench.host["spec"]["futureField"] == {"a": [1]}
+
+
+def test_a_detached_host_is_let_go_without_touching_its_server() -> None:
+    bench = Bench().settle().deploy()
+    bench.patch({"metadata": {"annotations": {names.HOST_DETACHED_ANNOTATION: ""}}}).settle()
+    actions = list(bench.server.actions)
+    bench.world.delete(kinds.BARE_METAL_HOST, KEY)
+    bench.scenario.until_settled()
+    assert bench.world.get(kinds.BARE_METAL_HOST, KEY) is None
+    assert bench.server.actions == actions
+    assert bench.server.power == "on"
+
+
+def test_a_detached_host_that_asks_for_it_waits_with_its_deletion() -> None:
+    bench = Bench().settle()
+    value = json.dumps({"deleteAction": "delay"})
+    bench.patch({"metadata": {"annotations": {names.HOST_DETACHED_ANNOTATION: value}}}).settle()
+    bench.world.delete(kinds.BARE_METAL_HOST, KEY)
+    bench.scenario.until_settled()
+    assert bench.world.get(kinds.BARE_METAL_HOST, KEY) is not None
+    bench.patch({"metadata": {"annotations": {names.HOST_DETACHED_ANNOTATION: None}}}).settle_gone()
+    assert bench.server.power == "off"
+
+
+def test_a_host_that_clusterctl_moves_away_is_not_touched() -> None:
+    bench = Bench().settle().deploy()
+    actions = list(bench.server.actions)
+    bench.patch({"metadata": {"annotations": {credentials.DELETE_FOR_MOVE: ""}}})
+    bench.world.delete(kinds.BARE_METAL_HOST, KEY)
+    bench.scenario.until_settled()
+    assert bench.server.actions == actions
+    assert bench.host["metadata"]["finalizers"] == [names.HOST_FINALIZER]
+
+
+def test_a_server_that_may_not_be_powered_off_is_not_and_says_why() -> None:
+    bench = Bench(disablePowerOff=True, server=Server(power="on")).settle().deploy()
+    assert "spec.disablePowerOff" in bench.status["errorMessage"]
+    assert bench.server.actions == []
+    bench.world.delete(kinds.BARE_METAL_HOST, KEY)
+    bench.scenario.until_settled()
+    assert bench.world.get(kinds.BARE_METAL_HOST, KEY) is None
+    assert bench.server.power == "on"
+
+
+def test_a_settled_host_is_looked_at_and_nothing_is_written() -> None:
+    bench = Bench().settle().deploy()
+    version, looks = bench.host["metadata"]["resourceVersion"], bench.server.looks
+    for _ in range(3):
+        bench.scenario.run("baremetalhost", KEY)
+    assert bench.host["metadata"]["resourceVersion"] == version
+    assert bench.server.looks == looks + 3
+
+
+@pytest.mark.parametrize("delay", range(6))
+@pytest.mark.parametrize("passes", range(8))
+def test_a_start_from_the_disk_that_comes_late_is_not_taken_for_one_from_the_image(delay: int, passes: int) -> None:
+    """The image is asked for while the server is still starting, after any number of passes of its power management."""
+    bench = Bench(server=Server(delay=1), online=False).settle()
+    bench.server.delay = delay
+    bench.patch({"spec": {"online": True}})
+    for _ in range(passes):
+        bench.scenario.run(host_manager.MANAGER, KEY)
+    bench.patch({"spec": {"image": ISO}})
+    bench.until(lambda: bench.state == "provisioned")
+    assert (bench.server.power, bench.server.booted_from) == ("on", ISO["url"])
+
+
+def test_a_start_whose_memory_was_lost_is_not_taken_for_one_from_the_image() -> None:
+    bench = Bench(server=Server(delay=1), online=False).settle()
+    bench.server.delay = 6
+    bench.server.ask("on")
+    bench.patch({"spec": {"online": True, "image": ISO}})
+    bench.until(lambda: bench.state == "provisioned")
+    assert (bench.server.power, bench.server.booted_from) == ("on", ISO["url"])
