@@ -373,3 +373,13 @@ def test_a_subscriber_that_fails_stops_neither_the_watch_nor_the_others():
             api.world.create(KIND.new("ns", name))
         until(lambda: len(changes) == 2)
         cache.stop()
+
+
+def test_an_index_of_a_kind_that_is_not_watched_still_selects():
+    with TinyApi() as api:
+        for name, consumer in (("a", "m1"), ("b", "m2")):
+            spec = {"consumerRef": {"kind": "Metal3Machine", "name": consumer}}
+            api.world.put(kinds.BARE_METAL_HOST.new("ns", name, spec=spec))
+        cache = cache_of(api.endpoint)
+        found = cache.list(kinds.BARE_METAL_HOST, "ns", index=("consumer", "Metal3Machine/m2"))
+        assert [host["metadata"]["name"] for host in found] == ["b"]

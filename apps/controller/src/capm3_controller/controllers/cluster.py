@@ -10,10 +10,12 @@ from capm3_controller.controllers.definition import READ, STATUS, WRITE, Definit
 DEFINITION = Definition(
     cluster.MANAGER,
     "metal3cluster_concurrency",
-    reads=(kinds.METAL3_MACHINE, kinds.MACHINE),
+    reads=(kinds.BARE_METAL_HOST,),
     rules=(
         Rule(kinds.INFRASTRUCTURE, ("metal3clusters",), WRITE),
         Rule(kinds.INFRASTRUCTURE, ("metal3clusters/status",), STATUS),
+        Rule(kinds.INFRASTRUCTURE, ("metal3machines",), READ),
+        Rule(kinds.METAL3, ("baremetalhosts",), (*READ, "patch")),
         Rule(kinds.CAPI, ("clusters", "clusters/status"), READ),
         Rule(kinds.CAPI, ("machines",), READ),
     ),

@@ -12,14 +12,10 @@ DEFINITION = Definition(
     "metal3data_concurrency",
     reads=(
         kinds.METAL3_DATA_TEMPLATE,
-        kinds.METAL3_DATA_CLAIM,
-        kinds.METAL3_MACHINE,
         kinds.MACHINE,
         kinds.CLUSTER,
         kinds.IP_POOL,
-        kinds.IP_CLAIM,
         kinds.IP_ADDRESS,
-        kinds.CAPI_IP_ADDRESS_CLAIM,
         kinds.CAPI_IP_ADDRESS,
     ),
     rules=(

@@ -10,7 +10,7 @@ from capm3_controller.controllers.definition import READ, STATUS, WRITE, Definit
 DEFINITION = Definition(
     datatemplate.MANAGER,
     "metal3datatemplate_concurrency",
-    reads=(kinds.METAL3_DATA, kinds.METAL3_DATA_CLAIM, kinds.METAL3_MACHINE, kinds.CLUSTER),
+    reads=(kinds.CLUSTER,),
     rules=(
         Rule(kinds.INFRASTRUCTURE, ("metal3datatemplates", "metal3dataclaims", "metal3datas"), WRITE),
         Rule(

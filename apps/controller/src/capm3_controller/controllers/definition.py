@@ -14,11 +14,16 @@ from capm3_managers.manager import Manager
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One RBAC rule; the ClusterRole is generated from all of them."""
+    """One RBAC rule; the roles are made from all of them, see `rbac`.
+
+    Args:
+        names: of the objects it is limited to.
+    """
 
     group: str
     resources: tuple[str, ...]
     verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

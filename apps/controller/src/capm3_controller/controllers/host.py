@@ -13,7 +13,7 @@ DEFINITION = Definition(
     rules=(
         Rule(kinds.METAL3, ("baremetalhosts", "hardwaredata"), WRITE),
         Rule(kinds.METAL3, ("baremetalhosts/status",), STATUS),
-        Rule("", ("secrets",), ("get", "list", "patch", "update")),
+        Rule("", ("secrets",), ("get", "list", "patch", "watch")),
     ),
     switch="host_manager",
 )

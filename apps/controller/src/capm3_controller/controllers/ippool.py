@@ -10,10 +10,11 @@ from capm3_controller.controllers.definition import READ, STATUS, WRITE, Definit
 DEFINITION = Definition(
     ippool.MANAGER,
     "ippool_concurrency",
-    reads=(kinds.IP_CLAIM, kinds.IP_ADDRESS, kinds.CLUSTER),
     rules=(
         Rule(kinds.METAL3_IPAM, ("ippools", "ipclaims", "ipaddresses"), WRITE),
         Rule(kinds.METAL3_IPAM, ("ippools/status", "ipclaims/status", "ipaddresses/status"), STATUS),
+        Rule(kinds.CAPI_IPAM, ("ipaddressclaims", "ipaddresses"), WRITE),
+        Rule(kinds.CAPI_IPAM, ("ipaddressclaims/status",), STATUS),
         Rule(kinds.CAPI, ("clusters",), READ),
     ),
     switch="ip_pools",

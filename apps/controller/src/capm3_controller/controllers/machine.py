@@ -13,7 +13,6 @@ from capm3_controller.controllers.definition import READ, STATUS, WRITE, Definit
 DEFINITION = Definition(
     machine.MANAGER,
     "metal3machine_concurrency",
-    reads=(kinds.METAL3_DATA_TEMPLATE, kinds.METAL3_MACHINE_TEMPLATE, kinds.MACHINE_SET),
     rules=(
         Rule(kinds.INFRASTRUCTURE, ("metal3machines", "metal3dataclaims"), WRITE),
         Rule(kinds.INFRASTRUCTURE, ("metal3machines/status", "metal3dataclaims/status"), STATUS),

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
+from capm3_managers.indexes import INDEXES
 from capm3_managers.ports import ALL_NAMESPACES, ApiError
 
 from capm3_controller.kube.client import Client
@@ -165,11 +166,15 @@ class Cache:
         if namespace == ALL_NAMESPACES and kind.namespaced:
             namespace = self._namespace
         try:
-            return self._client.list(kind, namespace, labels=labels)[0]
+            found = self._client.list(kind, namespace, labels=labels)[0]
         except ApiError as error:
             if error.status == 404:
                 return []
             raise
+        if index is None:
+            return found
+        function = INDEXES[kind][index[0]]
+        return [obj for obj in found if index[1] in function(obj)]
 
     def _store(self, kind: Kind, namespace: str, live: bool) -> Store | None:
         """Where a cached read is answered; ``None``: by the server."""
