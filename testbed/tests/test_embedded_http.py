@@ -209,7 +209,7 @@ def test_discovery_has_both_forms(server: EmbeddedServer) -> None:
     assert [version["version"] for version in group["versions"]] == ["v1", "v1beta1"]
     assert group["versions"][0]["resources"][0]["subresources"][0]["subresource"] == "status"
     _, _, body = ask(server, f"/apis/{WIDGET.group}/v1")
-    assert [row["name"] for row in body["resources"]] == ["widgets", "widgets/status"]
+    assert [row["name"] for row in body["resources"]] == ["widgets", "widgets/status", "widgets/scale"]
     _, _, body = ask(server, "/api/v1")
     assert {"secrets", "configmaps", "namespaces", "nodes", "events"} <= {row["name"] for row in body["resources"]}
 

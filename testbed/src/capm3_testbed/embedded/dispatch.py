@@ -58,16 +58,18 @@ class Dispatcher:
             if served.deprecation:
                 response.warnings = (served.deprecation, *response.warnings)
             return response
-        for serve in (discovery.serve, openapi.serve):
-            found = serve(self._api, request) if request.method == "GET" else None
-            if found is not None:
-                return found
-        found = reviews.serve(request, self._users)
-        if found is not None:
-            return found
-        if request.path == "/":
+        found = self._question(request)
+        if found is None:
+            raise world_errors.no_such_path()
+        return found
+
+    def _question(self, request: HttpRequest) -> HttpResponse | None:
+        """Everything that is no resource: discovery, OpenAPI, reviews."""
+        if request.method == "GET" and request.path == "/":
             return answer({"paths": ["/api", "/apis", "/healthz", "/openapi/v2", "/openapi/v3", "/version"]})
-        raise world_errors.no_such_path()
+        if request.method == "GET":
+            return discovery.serve(self._api, request) or openapi.serve(self._api, request)
+        return reviews.serve(request, self._users)
 
     def _user(self, request: HttpRequest) -> str:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
