@@ -75,7 +75,6 @@ def names_page() -> str:
 def programs_page() -> str:
     """The page of programs: the help text of each, as it prints it."""
     lines = ["# Programs", "", "Made from the programs' own `--help` by `nox -s generate`.", ""]
-    environment = {"COLUMNS": "110", "PATH": "/usr/bin:/bin"}
     for program, arguments in PROGRAMS:
         command = [str(Path(sys.executable).parent / program), *arguments]
         answer = subprocess.run(
