@@ -113,7 +113,18 @@ def recorded(case: Case) -> Result:
 
 
 def run(case: Case) -> Result:
-    """What ours do. The machines come one after the other, so that they get the indexes of the recording."""
+    """What ours do."""
+    world = play(case)
+    found = world.list(kinds.METAL3_DATA, _namespace(case))
+    told = {meta.key_of(item).name: item.get("status") or {} for item in found}
+    errors = {name: status["errorMessage"] for name, status in told.items() if status.get("errorMessage")}
+    ready = bool(found) and all(status.get("ready") for status in told.values())
+    outcome = "ready" if ready else "error" if errors else "wait"
+    return Result(_rendered(world, case), errors, outcome)
+
+
+def play(case: Case) -> World:
+    """The world in the end. The machines come one after the other, so that they get the indexes of the recording."""
     world = World(collect=False)
     managers = [machine.MANAGER, datatemplate.MANAGER, data.MANAGER, ippool.MANAGER]
     settings = Settings(bmh_name_based_preallocation=case.name.startswith(BY_HOST_NAME))
@@ -124,12 +135,7 @@ def run(case: Case) -> Result:
         if obj["kind"] == kinds.METAL3_MACHINE.kind:
             scenario.until_settled()
     scenario.until_settled()
-    found = world.list(kinds.METAL3_DATA, _namespace(case))
-    told = {meta.key_of(item).name: item.get("status") or {} for item in found}
-    errors = {name: status["errorMessage"] for name, status in told.items() if status.get("errorMessage")}
-    ready = bool(found) and all(status.get("ready") for status in told.values())
-    outcome = "ready" if ready else "error" if errors else "wait"
-    return Result(_rendered(world, case), errors, outcome)
+    return world
 
 
 def _rendered(world: World, case: Case) -> Texts:
