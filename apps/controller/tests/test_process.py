@@ -97,6 +97,7 @@ def test_probes_and_metrics_answer_under_their_names(api):
             'workqueue_longest_running_processor_seconds{controller="metal3cluster",name="metal3cluster"}',
             'rest_client_requests_total{code="200",host="127.0.0.1:',
             'capm3_watch_last_event_age_seconds{kind="Metal3Cluster"}',
+            "process_resident_memory_bytes",
         ):
             assert name in text
         assert "_created" not in text

@@ -142,6 +142,24 @@ def test_a_thousand_hosts_share_their_cpu_flags(store):
     assert sys.intern("flag-1") in flags
 
 
+def test_an_event_among_a_thousand_hosts_costs_as_much_as_among_ten():
+    calls = []
+
+    def consumer(obj):
+        calls.append(obj["metadata"]["name"])
+        return [obj["spec"]["consumerRef"]["name"]]
+
+    costs = []
+    for size in (10, 1000):
+        store = Store(kinds.BARE_METAL_HOST, {"consumer": consumer})
+        store.replace([host(f"h{number}", consumer=f"m{number}") for number in range(size)], "5")
+        calls.clear()
+        store.event("MODIFIED", host("h7", 6, consumer="m7"))
+        assert [o["metadata"]["name"] for o in store.list("ns", index=("consumer", "m7"))] == ["h7"]
+        costs.append(len(calls))
+    assert costs[0] == costs[1] <= 2
+
+
 def ended(version):
     obj = host(version=version)
     obj["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"

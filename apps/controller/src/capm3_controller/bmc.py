@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from capm3_hwdrivers import errors
 from capm3_hwdrivers.model import Access
-from capm3_hwdrivers.service import Service
 from capm3_managers.ports import BmcAccess, BmcError, BmcFailure, BmcView
 from pydantic import SecretStr
+
+if TYPE_CHECKING:
+    from capm3_hwdrivers.service import Service
 
 TURN_SECONDS = 5.0
 
@@ -27,10 +30,20 @@ class Servers:
     """
 
     def __init__(self, service: Service | None = None, *, turn: float = TURN_SECONDS) -> None:
-        self._service = service or Service()
+        self._made = service
         self._turn = turn
         self._guard = threading.Lock()
         self._locks: dict[str, tuple[threading.Lock, int]] = {}
+
+    @property
+    def _service(self) -> Service:
+        """Made when it is first needed: the drivers are a third of the program's memory, and most run without them."""
+        with self._guard:
+            if self._made is None:
+                from capm3_hwdrivers.service import Service
+
+                self._made = Service()
+            return self._made
 
     def observe(self, access: BmcAccess, *, inventory: bool = False, media: bool = False) -> BmcView | BmcFailure:
         """See the port."""
@@ -58,7 +71,8 @@ class Servers:
             raise BmcError(_failure(error)) from None
 
     def close(self) -> None:
-        self._service.close()
+        if self._made is not None:
+            self._made.close()
 
     @contextlib.contextmanager
     def _alone(self, address: str) -> Iterator[None]:

@@ -188,6 +188,7 @@ class Controller:
         assert elector is not None
         leader = self.parts.metrics.leading.labels(elector.key.name)
         leader.set(0)
+        self.parts.metrics.slow.labels(elector.key.name)
 
         def started() -> None:
             leader.set(1)

@@ -29,6 +29,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        prometheus_client.ProcessCollector(registry=self.registry)
+        prometheus_client.PlatformCollector(registry=self.registry)
         self._reconcile()
         self._queue()
         self._clients()
@@ -74,9 +76,15 @@ class Metrics:
             "rest_client_requests_total", "Requests to API servers.", ["code", "method", "host"], registry=registry
         )
         self.leading = Gauge("leader_election_master_status", "1 when this process leads.", ["name"], registry=registry)
+        self.slow = Counter(
+            "leader_election_slowpath_total", "Renewals that took the long way.", ["name"], registry=registry
+        )
         cluster = ["cluster_name", "cluster_namespace"]
         self.connections = Gauge(
             "capi_cluster_cache_connection_up", "1 when the workload cluster answers.", cluster, registry=registry
+        )
+        self.health = Gauge(
+            "capi_cluster_cache_healthcheck", "1 when the last call was answered.", cluster, registry=registry
         )
         self.healthchecks = Counter(
             "capi_cluster_cache_healthchecks_total", "Answers of workload clusters.", [*cluster, "status"],
@@ -90,13 +98,15 @@ class Metrics:
         self.requests.labels(code, method, host).inc()
 
     def connection(self, cluster: Key, up: bool) -> None:
-        self.connections.labels(cluster.name, cluster.namespace).set(1 if up else 0)
+        for gauge in (self.connections, self.health):
+            gauge.labels(cluster.name, cluster.namespace).set(1 if up else 0)
         self.healthchecks.labels(cluster.name, cluster.namespace, "success" if up else "error").inc()
 
     def forgotten(self, cluster: Key) -> None:
         for status in ("success", "error"):
             self.healthchecks.remove_by_labels(_cluster(cluster) | {"status": status})
-        self.connections.remove_by_labels(_cluster(cluster))
+        for gauge in (self.connections, self.health):
+            gauge.remove_by_labels(_cluster(cluster))
 
     def hardware(self, op: str, result: str) -> None:
         self.bmc_actions.labels(op, result).inc()
