@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from capm3_api import condition, kinds, names
+from capm3_api import condition, kinds, names, schema, schemas
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 from capm3_api.testing import builders
 from capm3_managers import host as host_manager
 from capm3_managers.host import credentials
+from capm3_managers.ports import BmcFailure
 from capm3_managers.testing.scenario import Scenario
 from capm3_managers.testing.servers import Server, Servers
 from capm3_managers.testing.world import World
@@ -415,7 +416,7 @@ def test_a_start_from_the_disk_that_comes_late_is_not_taken_for_one_from_the_ima
     bench.server.delay = delay
     bench.patch({"spec": {"online": True}})
     for _ in range(passes):
-        bench.scenario.run(host_manager.MANAGER, KEY)
+        bench.scenario.run(host_manager.MANAGER.name, KEY)
     bench.patch({"spec": {"image": ISO}})
     bench.until(lambda: bench.state == "provisioned")
     assert (bench.server.power, bench.server.booted_from) == ("on", ISO["url"])
@@ -428,3 +429,38 @@ def test_a_start_whose_memory_was_lost_is_not_taken_for_one_from_the_image() -> 
     bench.patch({"spec": {"online": True, "image": ISO}})
     bench.until(lambda: bench.state == "provisioned")
     assert (bench.server.power, bench.server.booted_from) == ("on", ISO["url"])
+
+
+def test_every_host_and_hardware_data_ever_written_is_valid_by_its_schema_and_loses_nothing_by_pruning() -> None:
+    bench = Bench(server=Server(delay=1, failing=[BmcFailure("Unreachable", "x")]), image=ISO)
+    bench.server.inventory = HARDWARE
+    seen: list[Raw] = []
+    bench.world.listen(lambda event: seen.append(event.obj))
+    bench.settle()
+    bench.patch({"spec": {"image": {**ISO, "format": "qcow2", "url": "http://x/y"}}}).settle()
+    bench.world.delete(kinds.BARE_METAL_HOST, KEY)
+    bench.scenario.until_settled()
+    checked = 0
+    for obj in seen:
+        found = schemas.of(obj["apiVersion"], obj["kind"])
+        if found is None:
+            continue
+        checked += 1
+        assert schema.validate(found, obj) == []
+        assert schema.prune(found, obj)[1] == []
+    assert checked > 20
+
+
+HARDWARE: Raw = {
+    "systemVendor": {"manufacturer": "Example", "productName": "P", "serialNumber": "S"},
+    "firmware": {"bios": {"version": "1", "date": "2026-01-01"}},
+    "ramMebibytes": 32768,
+    "hostname": "h1",
+    "cpu": {"arch": "x86_64", "model": "M", "count": 16, "clockMegahertz": 3600.0},
+    "nics": [{"name": "1", "mac": "02:00:00:00:00:01", "ip": "192.0.2.5", "speedGbps": 25, "pxe": True, "model": "N"}],
+    "storage": [
+        {"name": "0", "type": "NVME", "sizeBytes": 960197124096, "vendor": "V", "model": "M", "serialNumber": "S"}
+        | {"wwn": "0x1", "rotational": False}
+    ],
+}
+"""Everything that the Redfish driver may report."""

@@ -59,6 +59,17 @@ def ops(plan: Plan) -> list[str]:
 
 OFF, ON = BmcView("off", media=""), BmcView("on", media="")
 LOADED = BmcView("on", media=ISO["url"])
+STARTING = {
+    "conditions": [
+        {
+            "type": "PowerChanging",
+            "status": "True",
+            "reason": "PoweringOn",
+            "message": "",
+            "lastTransitionTime": "2026-01-01T11:59:58Z",
+        }
+    ]
+}
 OTHER = BmcView("off", media="http://x.example.com/old.iso")
 
 
@@ -90,7 +101,7 @@ OTHER = BmcView("off", media="http://x.example.com/old.iso")
         ("available", OFF, {"spec": {"image": QCOW}}, "available", []),
         ("available", ON, {"spec": {"externallyProvisioned": True}}, "externally provisioned", []),
         ("available", ON, {"annotations": {"inspect.metal3.io": ""}}, "inspecting", []),
-        ("provisioning", OFF, {"spec": {"image": ISO}}, "provisioning", ["insert-media", "boot-once", "power-on"]),
+        ("provisioning", OFF, {"spec": {"image": ISO}}, "provisioning", ["insert-media"]),
         (
             "provisioning",
             BmcView("off", media=ISO["url"]),
@@ -99,7 +110,9 @@ OTHER = BmcView("off", media="http://x.example.com/old.iso")
             ["boot-once", "power-on"],
         ),
         ("provisioning", ON, {"spec": {"image": ISO}}, "provisioning", ["power-off"]),
-        ("provisioning", LOADED, {"spec": {"image": ISO}}, "provisioned", []),
+        ("provisioning", LOADED, {"spec": {"image": ISO}, "status": STARTING}, "provisioned", []),
+        ("provisioning", LOADED, {"spec": {"image": ISO}}, "provisioning", ["power-off"]),
+        ("available", OFF, {"spec": {"image": ISO}, "status": STARTING}, "available", []),
         ("provisioning", LOADED, {}, "deprovisioning", []),
         ("provisioning", OFF, {"spec": {"image": QCOW}}, "provisioning", []),
         ("provisioned", LOADED, {}, "deprovisioning", []),

@@ -40,6 +40,9 @@ def towards(
         before: done right before the power is changed.
     """
     seen = snapshot.view.power
+    pending, since = _pending(snapshot, env)
+    if seen == "off" == goal and pending == _ON and since < REPEAT_SECONDS:
+        return draft.end("the server is powering on; that has to come to its end first", seconds=1.0)
     if seen == goal:
         return draft.patch(_without_change(draft))
     if seen == "unknown":
@@ -47,7 +50,6 @@ def towards(
     if goal == "off" and snapshot.host.spec.disable_power_off:
         message = "spec.disablePowerOff forbids to power the server off, which this needs; unset it"
         return status.refused(snapshot, draft, snapshot.state.error, message)
-    pending, since = _pending(snapshot, env)
     wanted = _ON if goal == "on" else _HARD if hard or pending == _HARD else _SOFT
     limit = env.settings.host_soft_power_off_seconds if wanted == _SOFT else REPEAT_SECONDS
     if pending == wanted and since < limit:
@@ -55,6 +57,12 @@ def towards(
     if pending == _SOFT and wanted == _SOFT:
         wanted = _HARD
     return _ask(snapshot, draft, wanted, before)
+
+
+def is_starting(snapshot: Snapshot) -> bool:
+    """Whether a start is remembered that was asked for and whose end was not yet noticed."""
+    found = condition.get(snapshot.host.raw, CHANGING) or {}
+    return found.get("status") == "True" and found.get("reason") == _ON
 
 
 def keep(snapshot: Snapshot, draft: Draft, env: Env, before_on: tuple[Hardware, ...] = ()) -> Draft:

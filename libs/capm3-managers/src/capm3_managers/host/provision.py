@@ -1,7 +1,8 @@
 """Deploying a live ISO: from an available host to one that runs from its virtual CD, and what happens to it then.
 
-The server is switched off and its CD emptied before the state changes to provisioning, so that "on, with the image in
-the CD" can only mean that it was started from it. Secrets with user data, metadata or network data are not delivered:
+The server is switched off and its CD emptied before the state changes to provisioning; then the image goes in, and in
+a later pass the power on. "On" counts only when that start is remembered: a start that was asked for earlier and comes
+late (its memory may be lost to a conflict) is one from the disk, and the server is switched off again. Secrets with user data, metadata or network data are not delivered:
 a live ISO has no config drive (the Baremetal Operator gives none either).
 """
 
@@ -53,8 +54,12 @@ def provisioning(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     if refusal:
         return status.refused(snapshot, draft, states.PROVISIONING_ERROR, refusal)
     url = images.url(host.spec.image)
-    if not images.same(view.media, url) and view.power != "off":
+    inserted = images.same(view.media, url)
+    if not (view.power == "off" or (inserted and power.is_starting(snapshot))):
         return power.towards(snapshot, draft, env, "off")
+    if not inserted:
+        insert = Hardware(snapshot.bmc, "insert-media", (("url", url),))
+        return draft.act(insert).end("the image goes into the virtual CD", seconds=0.0)
     before = images.boot_actions(snapshot.bmc, view, url, host.status.provisioning.boot_mode)
     draft = power.towards(snapshot, draft, env, "on", before=before)
     if draft.ended:
