@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
+import datetime
+import ipaddress
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,10 @@ from capm3_hwdrivers.model import Access, PowerState
 from capm3_hwdrivers.testing import redfish_profiles
 from capm3_hwdrivers.testing.redfish_machine import Profile
 from capm3_hwdrivers.testing.redfish_server import Fault, RedfishServer
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from pydantic import SecretStr
 
 IMAGE = "http://images.example.test/live.iso"
@@ -224,18 +229,37 @@ def test_a_system_that_does_not_exist_is_named_with_those_that_do() -> None:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """PEM files (key and certificate): one for 127.0.0.1, one that has expired, one for another name."""
+    """PEM files: key and certificate of a server (``NAME``), the certificate alone to trust it (``NAME-ca``)."""
     folder = tmp_path_factory.mktemp("tls")
+    address, other = x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("bmc.example.test")
     made = {}
-    for name, days, san in (("good", "30", "IP:127.0.0.1"), ("other", "30", "DNS:bmc.example.test")):
-        key, cert = folder / f"{name}.key", folder / f"{name}.crt"
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", days, "-subj", f"/CN={name}"]
-        command += ["-addext", f"subjectAltName={san}", "-keyout", str(key), "-out", str(cert)]
-        subprocess.run(command, check=True, capture_output=True)
-        (folder / f"{name}.pem").write_text(key.read_text() + cert.read_text())
-        made[name] = str(folder / f"{name}.pem")
-        made[f"{name}-ca"] = str(cert)
+    for name, alternative, days in (("good", address, 1), ("other", other, 1), ("expired", address, -1)):
+        key, certificate = _certificate(name, alternative, days)
+        (folder / f"{name}.pem").write_bytes(key + certificate)
+        (folder / f"{name}.crt").write_bytes(certificate)
+        made[name], made[f"{name}-ca"] = str(folder / f"{name}.pem"), str(folder / f"{name}.crt")
     return made
+
+
+def _certificate(name: str, alternative: x509.GeneralName, days: int) -> tuple[bytes, bytes]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=3))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(x509.SubjectAlternativeName([alternative]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    text = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return text, certificate.public_bytes(serialization.Encoding.PEM)
 
 
 @pytest.fixture(params=[False, True], ids=["plain environment", "environment names a CA"])
@@ -259,6 +283,8 @@ def environment(
         ("good", "", False, True),
         ("other", "other-ca", True, False),
         ("other", "", False, True),
+        ("expired", "expired-ca", True, False),
+        ("expired", "", False, True),
     ],
 )
 def test_the_certificate_is_checked_as_the_host_says_whatever_the_environment(
