@@ -92,7 +92,7 @@ def _decoded(webhook: Webhook, value: Any) -> Raw:
     if (api_version, kind) != (webhook.kind.api_version, webhook.kind.kind):
         wanted = f"*{webhook.kind.version}.{webhook.kind.kind}"
         raise BadRequest(f"unable to decode {api_version}, Kind={kind} into {wanted}")
-    wrong = schema_types.wrong(schemas.of(api_version, kind), value)
+    wrong = schema_types.wrong_object(schemas.of(api_version, kind), value)
     if wrong:
         raise BadRequest("; ".join(error.text() for error in wrong[:20]))
     return value

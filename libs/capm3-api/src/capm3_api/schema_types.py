@@ -17,6 +17,28 @@ from capm3_api.validation.errors import SchemaError
 Schema = Mapping[str, Any]
 
 
+_TEXT: Schema = {"type": "string"}
+_TEXTS: Schema = {"type": "object", "additionalProperties": _TEXT}
+_OWNER: Schema = {"type": "object", "properties": dict.fromkeys(("apiVersion", "kind", "name", "uid"), _TEXT)}
+OBJECT_META: Schema = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("name", "generateName", "namespace", "uid", "resourceVersion"), _TEXT),
+        "generation": {"type": "integer"},
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+        "finalizers": {"type": "array", "items": _TEXT},
+        "ownerReferences": {"type": "array", "items": _OWNER},
+    },
+}
+"""The types of object metadata, of which a CRD's schema says nothing."""
+
+
+def wrong_object(schema: Schema | None, obj: Mapping[str, Any]) -> list[SchemaError]:
+    """Values of the wrong type in a whole object, its metadata included."""
+    return wrong(OBJECT_META, obj.get("metadata"), "metadata") + wrong(schema, dict(obj))
+
+
 def wrong(schema: Schema | None, value: Any, path: str = "") -> list[SchemaError]:
     """Every value below `value` that has another type than the schema says, by JSON path."""
     if schema is None or value is None or schema.get("x-kubernetes-preserve-unknown-fields"):

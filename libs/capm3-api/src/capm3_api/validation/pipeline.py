@@ -60,6 +60,9 @@ def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False, status: bo
     shape = schemas.of(api_version, kind)
     if shape is None:
         return Admitted(obj, (_no_version(api_version, kind),), "version")
+    wrong = schema_types.wrong(schema_types.OBJECT_META, obj.get("metadata"), "metadata")
+    if wrong:
+        return Admitted(obj, tuple(wrong), "schema")
     pruned, dropped = schema.prune(shape, obj)
     whole = {**(old or {}), "status": pruned.get("status")} if status else _with_stored_status(pruned, old)
     sent = schema.default(shape, whole)
