@@ -2,10 +2,9 @@
 
 The server is switched off and its CD emptied before the state changes to provisioning; then the image goes in, and in
 a later pass the power on. "On" counts only when that start is remembered: a start that was asked for earlier and comes
-late (its memory may be lost to a conflict) is one from the disk, and the server is switched off again.
-
-Secrets with user data, metadata or network data are not delivered: a live ISO has no config drive (the Baremetal
-Operator gives none either).
+late (its memory may be lost to a conflict) is one from the disk, and the server is switched off again. Secrets with
+user data, metadata or network data are not delivered: a live ISO has no config drive (the Baremetal Operator gives none
+either).
 """
 
 from __future__ import annotations
