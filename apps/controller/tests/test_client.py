@@ -282,3 +282,31 @@ def test_the_user_agent_is_ours_and_requests_are_counted(api):
 def test_an_endpoint_never_shows_its_credentials():
     secret = base64.b64encode(b"hunter2").decode()
     assert secret not in repr(Endpoint("https://x", lambda: f"Bearer {secret}"))
+
+
+def test_a_busy_server_is_given_the_time_it_asks_for_when_reading(api):
+    answers = [b"", b"", b"{}"]
+    slept = []
+
+    def script(connection, head):
+        body = answers.pop(0)
+        status = "200 OK" if body else "429 Too Many Requests\r\nRetry-After: 1"
+        connection.sendall(reply(body, status))
+
+    with RawServer(script) as server:
+        timeouts = Timeouts(busy=2.0)
+        client = Client(Transport(Endpoint(server.url), user_agent="t", timeouts=timeouts, sleep=slept.append))
+        assert client.get(kinds.METAL3_MACHINE, KEY) == {}
+        assert slept == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("method", "pause"), [("merge", 1), ("get", 60)])
+def test_a_write_or_a_long_pause_is_left_to_the_queue(method, pause):
+    slept = []
+    answer = reply(b"{}", f"429 Too Many Requests\r\nRetry-After: {pause}")
+    with RawServer(lambda connection, head: connection.sendall(answer)) as server:
+        timeouts = Timeouts(busy=2.0)
+        client = Client(Transport(Endpoint(server.url), user_agent="t", timeouts=timeouts, sleep=slept.append))
+        with pytest.raises(ApiError) as caught:
+            getattr(client, method)(kinds.METAL3_MACHINE, KEY, *([{}] if method == "merge" else []))
+        assert (caught.value.status, slept, len(server.requests)) == (429, [], 1)

@@ -143,29 +143,30 @@ class _Maker:
         self.endpoint = endpoint
         self.metrics = Metrics()
         self.clients: list[Client] = []
-        self.client = self._client(endpoint, TokenBucket(settings.kube_api_qps, settings.kube_api_burst), Timeouts())
+        self.client = self._client(
+            endpoint, TokenBucket(settings.kube_api_qps, settings.kube_api_burst), Timeouts(busy=2.0)
+        )
         self.clients.append(self.client)
 
-    def _client(self, endpoint: Endpoint, limiter: TokenBucket, timeouts: Timeouts, pool_size: int = 100) -> Client:
+    def _client(self, endpoint: Endpoint, limiter: TokenBucket, timeouts: Timeouts) -> Client:
         transport = Transport(
             endpoint,
             user_agent=user_agent(),
             limiter=limiter,
             timeouts=timeouts,
             observer=self.metrics,
-            pool_size=pool_size,
         )
         return Client(transport)
 
     def workload(self, endpoint: Endpoint) -> Client:
         """A client of a workload cluster: short time-outs, few connections, a rate limit of its own."""
         limiter = TokenBucket(self.settings.clustercache_client_qps, self.settings.clustercache_client_burst)
-        return self._client(endpoint, limiter, Timeouts(connect=3.0, read=10.0), pool_size=4)
+        return self._client(endpoint, limiter, Timeouts(connect=3.0, read=10.0, kept=4))
 
     def unlimited(self) -> Client:
         """For calls that the controllers' rate limit must not hold up: the lease, and callers of /metrics."""
         half = self.settings.leader_elect_renew_deadline / 2
-        client = self._client(self.endpoint, UNLIMITED, Timeouts(half, half), pool_size=2)
+        client = self._client(self.endpoint, UNLIMITED, Timeouts(half, half, kept=2))
         self.clients.append(client)
         return client
 

@@ -11,7 +11,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -29,14 +29,24 @@ log = logging.getLogger(__name__)
 
 _KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
 _RENEW_PAUSE = 10.0
+_BUSY_TRIES = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Timeouts:
-    """Seconds: to connect, and without a byte of the answer."""
+    """The limits of a connection.
+
+    Args:
+        connect: seconds.
+        read: seconds without a byte of the answer.
+        busy: seconds; the longest ``Retry-After`` of a GET that is waited for.
+        kept: how many idle connections are kept.
+    """
 
     connect: float = 5.0
     read: float = 30.0
+    busy: float = 0.0
+    kept: int = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,13 +91,13 @@ class Transport:
         limiter: TokenBucket = UNLIMITED,
         timeouts: Timeouts = Timeouts(),
         observer: RequestObserver | None = None,
-        pool_size: int = 100,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._user_agent = user_agent
         self._limiter = limiter
         self._timeouts = timeouts
         self._observer = observer
-        self._pool_size = pool_size
+        self._sleep = sleep
         self._lock = threading.Lock()
         self._renewed = -_RENEW_PAUSE
         self._use(endpoint)
@@ -124,6 +134,13 @@ class Transport:
         response = self._try(call)
         if response.status == 401 and self._renew():
             response.drain_conn()
+            response = self._try(call)
+        for _ in range(_BUSY_TRIES):
+            pause = _asked_pause(call, response)
+            if not 0 < pause <= self._timeouts.busy:
+                break
+            response.drain_conn()
+            self._sleep(pause)
             response = self._try(call)
         if 200 <= response.status < 300:
             return response
@@ -188,7 +205,7 @@ class Transport:
         return True
 
     def _use(self, endpoint: Endpoint) -> None:
-        options: dict[str, Any] = {"maxsize": self._pool_size, "socket_options": _socket_options()}
+        options: dict[str, Any] = {"maxsize": self._timeouts.kept, "socket_options": _socket_options()}
         if endpoint.ssl_context is not None:
             options["ssl_context"] = endpoint.ssl_context
             if not endpoint.ssl_context.check_hostname:
@@ -244,6 +261,14 @@ class Stream:
         """Closes the connection; by the reading thread, when it is done."""
         self._closed = True
         self._response.close()
+
+
+def _asked_pause(call: Call, response: urllib3.BaseHTTPResponse) -> float:
+    """How long a busy server asks to wait; 0 for a write, whose right to be made may end meanwhile."""
+    if call.method != "GET" or call.watch or response.status not in (429, 503):
+        return 0.0
+    value = response.headers.get("Retry-After") or ""
+    return float(value) if value.isdigit() else 0.0
 
 
 def _socket_options() -> list[tuple[int, int, int]]:
