@@ -73,6 +73,7 @@ class Client:
 
     Attributes:
         acted: something was changed since; a resource may be missing for a moment after that.
+    memory: paths that were found once, by what they are for; check them before use.
     """
 
     def __init__(self, address: Address, access: Access, limits: Limits, clock: Clock | None = None) -> None:
@@ -91,6 +92,8 @@ class Client:
         self._auth: Auth | None = None
         self._root: Root | None = None
         self._seen: set[str] = set()
+        self._etags: dict[str, str] = {}
+        self.memory: dict[str, str] = {}
 
     @property
     def deadline(self) -> Deadline:
@@ -161,15 +164,17 @@ class Client:
         except errors.Failed as failure:
             if failure.status != 428:
                 raise
+            self._etags.pop(path, None)
             return self._change("PATCH", path, body, etag=self.etag(path))
 
     def etag(self, path: str) -> str:
-        """The entity tag of a resource: exactly as in the header, else as in the body, ``""`` when it has none."""
-        answer = self._translated(lambda: self._connector.get(path), f"GET {path}")
-        body = _body(answer)
-        return str(answer.headers.get("ETag") or body.get("@odata.etag") or "")
+        """The entity tag of a resource as last read: exactly as in the header, else as in the body, ``""`` for none."""
+        if path not in self._etags:
+            self.get(path)
+        return self._etags[path]
 
     def _change(self, method: str, path: str, body: Body, etag: str = "") -> Body:
+        self._etags.clear()
         answer = self._call(method, path, body, etag=etag)
         self.acted = True
         return answer
@@ -179,7 +184,9 @@ class Client:
         extra: dict[str, Any] = {"etag": etag} if method == "PATCH" and etag else {}
         answer = self._translated(lambda: call(path, data=body, **extra), f"{method} {self.address.base}{path}")
         found = _body(answer)
-        if method != "GET" and quirks.error_only_in_messages(found):
+        if method == "GET":
+            self._etags[path] = str(answer.headers.get("ETag") or found.get("@odata.etag") or "")
+        elif quirks.error_only_in_messages(found):
             raise _failed(
                 f"{method} {self.address.base}{path}", answer.status_code, self._clean(quirks.messages(found))
             )

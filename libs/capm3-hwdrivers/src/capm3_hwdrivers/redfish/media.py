@@ -63,7 +63,17 @@ def _vendor_actions(body: Body) -> tuple[str, ...]:
 
 
 def find(client: Client, system_path: str) -> Slot | None:
-    """The slot for a CD or DVD: under the System, else under one of its Managers."""
+    """The slot for a CD or DVD: under the System, else under one of its Managers; looked for once."""
+    known = client.memory.get("media", "")
+    body = client.find(known) if known else None
+    if body is not None:
+        return slot(known, body)
+    here = _search(client, system_path)
+    client.memory["media"] = here.path if here is not None else ""
+    return here
+
+
+def _search(client: Client, system_path: str) -> Slot | None:
     for collection in _collections(client, system_path):
         found: Slot | None = None
         for path in quirks.links((client.find(collection) or {}).get("Members")):

@@ -55,8 +55,10 @@ def change(client: Client, path: str, goal: str, mode: str) -> None:
     if not allowed and info:
         allowed = values_of(client.find(info) or {}, "ResetType")
 
+    fresh = [system]
+
     def act() -> None:
-        wanted = _choose(goal, mode, state(client.get(path)), allowed)
+        wanted = _choose(goal, mode, state(fresh.pop() if fresh else client.get(path)), allowed)
         if wanted is not None:
             client.post(target, {"ResetType": wanted})
 
