@@ -7,6 +7,7 @@ import threading
 from capm3_api.meta import Key
 from capm3_controller.kube.ratelimit import TokenBucket
 from capm3_controller.runtime.queue import Queue, Retries, Schedule
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -75,6 +76,7 @@ class ScheduleMachine(RuleBasedStateMachine):
 
 
 TestSchedule = ScheduleMachine.TestCase
+TestSchedule.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
 class Clock:
