@@ -7,7 +7,7 @@ fails in its own tests.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from capm3_api import schema, schemas
@@ -16,6 +16,7 @@ from capm3_api.model import Raw
 
 from capm3_managers.ports import ApiError
 from capm3_managers.testing.world import World
+from capm3_managers.testing.world_errors import Cause
 from capm3_managers.testing.world_types import Request
 
 
@@ -43,11 +44,10 @@ def _decode(crd: Mapping[str, Any]) -> Callable[[Raw, Request], Raw]:
     return decode
 
 
-def _validate(crd: Mapping[str, Any]) -> Callable[[Raw, Raw | None, Request], None]:
-    def validate(new: Raw, old: Raw | None, request: Request) -> None:
+def _validate(crd: Mapping[str, Any]) -> Callable[[Raw, Raw | None, Request], Sequence[Cause]]:
+    def validate(new: Raw, old: Raw | None, request: Request) -> list[Cause]:
         found = schema.version_schema(crd, request.kind.version)
         errors = schema.validate(found, new, old) if found is not None else []
-        if errors:
-            raise ApiError(422, "Invalid", "; ".join(str(error) for error in errors))
+        return [Cause(error.type, error.path, error.message) for error in errors]
 
     return validate
