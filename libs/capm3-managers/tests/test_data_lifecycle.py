@@ -271,3 +271,15 @@ def test_unknown_fields_of_the_objects_survive() -> None:
         found = datasite.one(world, kind, name)
         assert found["spec"]["future"] == found["status"]["future"] == "kept"
     assert datasite.one(world, kinds.IP_POOL, "pool1")["spec"]["future"] == {"a": [1]}
+
+
+def test_after_a_move_without_status_everything_finds_its_own_again() -> None:
+    world = in_turn("m0", "m1")
+    before = consistency.plain(world.all())
+    for kind in (*datasite.LEFT_BEHIND, kinds.IP_POOL, kinds.IP_CLAIM):
+        for obj in world.list(kind, fixtures.NAMESPACE):
+            world.put({name: value for name, value in obj.items() if name != "status"})
+    secrets = world.list(kinds.SECRET, fixtures.NAMESPACE)
+    datasite.scenario(world).until_settled()
+    assert consistency.plain(world.all()) == before
+    assert world.list(kinds.SECRET, fixtures.NAMESPACE) == secrets
