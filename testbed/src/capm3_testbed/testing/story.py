@@ -5,7 +5,6 @@ Apart from the stack, which is slow to start and shared by many stories.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -13,6 +12,7 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import Request, State
+from capm3_managers.ports import ApiError
 
 from capm3_testbed import install, manifests
 from capm3_testbed.capi.api import deleting, mapping, name_of, text
@@ -131,6 +131,17 @@ class Story:
     def delete(self, kind: Kind, name: str) -> None:
         self.api.delete(kind, Key(self.namespace, name))
 
+    def let_go(self, kind: Kind) -> None:
+        """Asks for deletion of all objects of a kind; those that go or are gone meanwhile are left alone."""
+        for obj in self.all(kind):
+            if deleting(obj):
+                continue
+            try:
+                self.api.delete(kind, meta.key_of(obj))
+            except ApiError as error:
+                if not error.is_not_found:
+                    raise
+
     def left(self, among: Iterable[Kind] = CLEANED) -> list[str]:
         """What is still there of some kinds, as text."""
         return [f"{kind.kind}/{name_of(obj)}" for kind in among for obj in self.all(kind)]
@@ -161,13 +172,10 @@ class Story:
     def remove(self) -> None:
         """Deletes everything here, hosts last, and waits until it is gone; for the next story."""
         for kind in REMOVED:
-            for obj in self.all(kind):
-                if kind is not kinds.BARE_METAL_HOST and not deleting(obj):
-                    with contextlib.suppress(Exception):
-                        self.api.delete(kind, meta.key_of(obj))
+            if kind is not kinds.BARE_METAL_HOST:
+                self.let_go(kind)
         self.wait("the clusters are gone", lambda: not self.left(CLEANED))
-        for host in self.all(kinds.BARE_METAL_HOST):
-            self.api.delete(kinds.BARE_METAL_HOST, meta.key_of(host))
+        self.let_go(kinds.BARE_METAL_HOST)
         self.wait("the hosts are gone", lambda: not self.left(REMOVED))
 
 
