@@ -150,7 +150,6 @@ def test_a_cache_trails_until_the_change_is_delivered() -> None:
     cache.fill()
     found.patch(kinds.METAL3_CLUSTER, KEY, {"metadata": {"labels": {"a": "b"}}})
     found.create(builders.host("h1"))
-    cache.look()
     assert cache.pending and cache.get(kinds.BARE_METAL_HOST, Key(KEY.namespace, "h1")) is None
     assert cache.get(kinds.BARE_METAL_HOST, Key(KEY.namespace, "h1"), live=True) is not None
     changes = cache.deliver_all()
@@ -161,7 +160,7 @@ def test_a_cache_trails_until_the_change_is_delivered() -> None:
     assert cache.get(kinds.BARE_METAL_HOST, Key(KEY.namespace, "h1")) is not None and not cache.pending
 
 
-def test_an_object_made_anew_between_two_looks_is_a_deletion_and_a_creation() -> None:
+def test_an_object_made_anew_between_two_deliveries_is_a_deletion_and_a_creation() -> None:
     found = world()
     cache = Cache(found)
     cache.fill()

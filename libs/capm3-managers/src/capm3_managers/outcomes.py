@@ -187,20 +187,10 @@ CLOUD_PROVIDER_FAILED = Outcome(
 NODE_LABEL_FAILED = Outcome(
     METADATA, "False", "CreateError", prefix="failed to set ProviderID on Metal3Machine based on Node label"
 )
-DEFAULT_PROVIDER_ID_FAILED = Outcome(
-    METADATA, "False", "CreateError", prefix="Failed to set default ProviderID the Metal3Machine"
-)
 HOSTNAME_FAILED = Outcome(
     METADATA, "False", "UpdateError", prefix="unable to find Node by hostname, it may not be ready yet"
 )
 MACHINE_DELETING = Outcome(METADATA, "False", "Deleting", legacy=_node("Deleting", "Info"))
-DISSOCIATION_FAILED = Outcome(
-    METADATA,
-    "False",
-    "DisassociateM3MetaDataFailed",
-    legacy=_node("DisassociateM3MetaDataFailed"),
-    prefix="failed to dissociate Metadata",
-)
 DELETION_WAITS = Outcome(
     METADATA, "False", "DeletionFailed", legacy=_node("DeletionFailed"), prefix="failed to delete Metal3Machine"
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import random
+import weakref
 from collections.abc import Mapping, Sequence
 
 from capm3_api import kinds, meta
@@ -18,6 +19,7 @@ from capm3_api.model import Raw
 from capm3_managers import indexes
 from capm3_managers.ports import ALL_NAMESPACES
 from capm3_managers.testing.world import World
+from capm3_managers.testing.world_types import Event
 
 _KINDS = {
     (value.api_version, value.kind): value
@@ -56,9 +58,11 @@ class Cache:
         self.changes = 0
         self._live = world.reader()
         self._world = world
-        self._seen: dict[tuple[Kind, Key], Raw] = {}
+        self._current: dict[tuple[Kind, Key], Raw] = {}
         self._held: dict[Kind, dict[Key, Raw]] = collections.defaultdict(dict)
         self._pending: dict[Kind, collections.deque[Change]] = collections.defaultdict(collections.deque)
+        self.fill()
+        _listen(world, self)
 
     @property
     def pending(self) -> bool:
@@ -69,34 +73,38 @@ class Cache:
         """The keys of all cached objects of a kind."""
         return sorted(self._held[kind])
 
-    def look(self) -> None:
-        """Notes what changed in the world since the last look."""
-        now = self._objects()
-        for ref in [*self._seen, *(ref for ref in now if ref not in self._seen)]:
-            old, new = self._seen.get(ref), now.get(ref)
-            if old is not None and new is not None and meta.version_of(old) == meta.version_of(new):
-                continue
-            self.changes += 1
-            for step in _split(ref[0], old, new):
-                self._pending[ref[0]].append(step)
-        self._seen = now
+    def objects(self) -> list[Raw]:
+        """The world as it is now, without copying it; read only."""
+        return list(self._current.values())
+
+    def note(self, old: Raw | None, new: Raw | None) -> None:
+        """Takes in one change of the world, which waits to be delivered from then on."""
+        kind = kind_of(new or old or {})
+        if kind is None:
+            return
+        key = meta.key_of(new or old or {})
+        if new is None:
+            self._current.pop((kind, key), None)
+        else:
+            self._current[kind, key] = new
+        self.changes += 1
+        self._pending[kind].append(Change(kind, old, new))
 
     def fill(self) -> None:
         """Forgets everything and lists the world afresh."""
-        self._seen = self._objects()
+        found = ((kind_of(obj), obj) for obj in self._world.all())
+        self._current = {(kind, meta.key_of(obj)): obj for kind, obj in found if kind is not None}
         self._pending.clear()
         self._held.clear()
-        for (kind, key), obj in self._seen.items():
+        for (kind, key), obj in self._current.items():
             self._held[kind][key] = obj
 
     def deliver_all(self) -> list[Change]:
         """Brings every kind up to date."""
-        self.look()
         return [self._deliver(kind) for kind in list(self._pending) for _ in range(len(self._pending[kind]))]
 
     def deliver_some(self, lag: int, rng: random.Random) -> list[Change]:
         """Delivers changes until each kind is at most a random number up to `lag` behind."""
-        self.look()
         due = [(kind, len(queue) - rng.randint(0, lag)) for kind, queue in self._pending.items()]
         return [self._deliver(kind) for kind, count in due for _ in range(max(0, count))]
 
@@ -120,10 +128,6 @@ class Cache:
             found = [obj for obj in found if index[1] in function(obj)]
         return [obj for obj in found if _carries(obj, labels or {})]
 
-    def _objects(self) -> dict[tuple[Kind, Key], Raw]:
-        found = ((kind_of(obj), obj) for obj in self._world.all())
-        return {(kind, meta.key_of(obj)): obj for kind, obj in found if kind is not None}
-
     def _deliver(self, kind: Kind) -> Change:
         change = self._pending[kind].popleft()
         if change.new is None:
@@ -133,11 +137,16 @@ class Cache:
         return change
 
 
-def _split(kind: Kind, old: Raw | None, new: Raw | None) -> list[Change]:
-    """An object that was deleted and made anew between two looks is two changes."""
-    if old is not None and new is not None and meta.uid_of(old) != meta.uid_of(new):
-        return [Change(kind, old, None), Change(kind, None, new)]
-    return [Change(kind, old, new)]
+def _listen(world: World, cache: Cache) -> None:
+    """Feeds the cache for as long as anybody uses it."""
+    target = weakref.ref(cache)
+
+    def note(event: Event) -> None:
+        found = target()
+        if found is not None:
+            found.note(event.old, event.after)
+
+    world.listen(note)
 
 
 def _carries(obj: Raw, labels: Mapping[str, str]) -> bool:

@@ -185,7 +185,6 @@ class Scenario:
 
     def _drain(self, limit: int) -> None:
         """Works until the queue is empty and the caches are up to date."""
-        self.cache.look()
         while self._queue or self.cache.pending:
             if len(self.passes) > limit:
                 raise NeverSettled(f"not settled after {limit} passes; the last were {self._tail()}")
@@ -282,6 +281,5 @@ class Scenario:
 
     def _written(self) -> None:
         """After a write."""
-        self.cache.look()
         if self._check:
-            consistency.check(self.world.all())
+            consistency.check(self.cache.objects())
