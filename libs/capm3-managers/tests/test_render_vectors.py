@@ -22,7 +22,8 @@ def load(path: pathlib.Path) -> Raw:
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_recorded_case_is_rendered_alike(path: pathlib.Path) -> None:
     name, verdict, detail = vectors_rendering.judge(load(path))
-    assert verdict == ("registered" if name in REGISTERED else "agreed"), detail
+    assert name == vectors_rendering.identity(path.stem)
+    assert verdict == ("registered" if path.stem in REGISTERED else "agreed"), detail
 
 
 KINDS = (

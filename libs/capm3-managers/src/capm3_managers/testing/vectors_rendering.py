@@ -29,7 +29,7 @@ from capm3_managers.testing.scenario import Scenario
 from capm3_managers.testing.world import World
 
 Row = tuple[str, str, str]
-"""Case, verdict (``agreed``, ``registered``, ``pending``, ``differing``) and detail."""
+"""``group/case``, verdict (``agreed``, ``registered``, ``pending``, ``differing``) and detail; see `identity`."""
 
 Texts = Mapping[str, Mapping[str, str]]
 """Secret -> key -> text."""
@@ -75,8 +75,13 @@ def compare(folder: pathlib.Path) -> list[Row]:
         try:
             rows.append(judge(json.loads(path.read_text(encoding="utf-8"))))
         except Exception as error:
-            rows.append((path.stem, "differing", f"failed: {error!r}"))
+            rows.append((identity(path.stem), "differing", f"failed: {error!r}"))
     return rows
+
+
+def identity(name: str) -> str:
+    """A case with its group, the first word of its name: ``meta/meta-strings``."""
+    return f"{name.partition('-')[0]}/{name}"
 
 
 def judge(raw: Raw) -> Row:
@@ -84,15 +89,15 @@ def judge(raw: Raw) -> Row:
     template = raw.get("dataTemplate")
     stored = stored_template(template) if template else None
     if template and stored is None:
-        return raw["name"], "pending", f"{template['apiVersion']} can't be converted yet"
+        return identity(raw["name"]), "pending", f"{template['apiVersion']} can't be converted yet"
     case = Case(raw, stored)
     ours, theirs = run(case), recorded(case)
     if ours == theirs:
-        return case.name, "agreed", theirs.outcome
+        return identity(case.name), "agreed", theirs.outcome
     reasons = [reason for rule in RULES if (reason := rule(case, ours, theirs))]
     if reasons:
-        return case.name, "registered", reasons[0]
-    return case.name, "differing", _difference(ours, theirs)
+        return identity(case.name), "registered", reasons[0]
+    return identity(case.name), "differing", _difference(ours, theirs)
 
 
 def stored_template(template: Raw) -> Raw | None:
