@@ -120,7 +120,12 @@ class Handlers:
             return 400, conversion.wrap(conversion.failure(f"json parse error: {problem.msg}"))
         if not isinstance(review, dict) or not isinstance(review.get("request"), dict):
             return 400, conversion.wrap(conversion.failure("the body must be a ConversionReview with a request"))
-        return 200, conversion.answer(review, self._conversion_bug)
+        try:
+            return 200, conversion.answer(review, self._conversion_bug)
+        except Exception as bug:
+            self._conversion_bug("a whole review", bug)
+            failed = conversion.failure(f"internal error occurred during conversion ({type(bug).__name__})")
+            return 200, conversion.wrap(failed, admission.answer_uid(review))
 
     def _conversion_bug(self, named: str, bug: BaseException) -> None:
         self.metrics.conversion_panics.inc()

@@ -11,6 +11,7 @@ from typing import Any
 
 from capm3_api import conversion, kinds, meta
 from capm3_api.model import Raw
+from capm3_api.validation import values
 
 API_VERSION = "apiextensions.k8s.io/v1"
 _KINDS = {kind.kind for kind in kinds.OURS}
@@ -76,8 +77,8 @@ def _one(obj: Any, wanted: str, on_bug: Bug) -> Raw:
 def _checked(obj: Raw, wanted: str) -> str:
     """What the object is called in messages; raises when it is no object that can be converted to `wanted`."""
     kind, api_version = _text(obj.get("kind")), _text(obj.get("apiVersion"))
-    metadata = obj.get("metadata")
-    named = f"{kind} {meta.key_of({'metadata': metadata if isinstance(metadata, dict) else {}})}"
+    key = meta.Key(_text(values.at(obj, "metadata", "namespace")), _text(values.at(obj, "metadata", "name")))
+    named = f"{kind} {key}"
     group, _, version = api_version.rpartition("/")
     if not kind:
         raise Unconvertible(
