@@ -310,3 +310,18 @@ def test_a_write_or_a_long_pause_is_left_to_the_queue(method, pause):
         with pytest.raises(ApiError) as caught:
             getattr(client, method)(kinds.METAL3_MACHINE, KEY, *([{}] if method == "merge" else []))
         assert (caught.value.status, slept, len(server.requests)) == (429, [], 1)
+
+
+def test_a_path_in_the_servers_url_stays_in_front():
+    with RawServer(lambda connection, _: connection.sendall(reply(b"{}"))) as server:
+        client = Client(Transport(Endpoint(f"{server.url}/k8s/clusters/c-1"), user_agent="t"))
+        client.get(kinds.SECRET, KEY)
+        assert server.requests[0].startswith(b"GET /k8s/clusters/c-1/api/v1/namespaces/ns/secrets/one HTTP/1.1")
+
+
+def test_a_proxy_is_used_when_there_is_one():
+    with RawServer(lambda connection, _: connection.sendall(reply(b"{}"))) as proxy:
+        client = Client(Transport(Endpoint("http://api.example:8080", proxy=proxy.url), user_agent="t"))
+        client.get(kinds.SECRET, KEY)
+        client.close()
+        assert proxy.requests[0].startswith(b"GET http://api.example:8080/api/v1/namespaces/ns/secrets/one HTTP/1.1")

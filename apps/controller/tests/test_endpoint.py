@@ -99,3 +99,11 @@ def test_a_broken_file_is_named_and_not_repeated(tmp_path, data, text):
 def test_nothing_configured_says_what_to_give():
     with pytest.raises(EndpointError, match="--kubeconfig=FILE"):
         endpoint.load(None, {"HOME": "/nonexistent"})
+
+
+def test_a_token_is_looked_for_again_after_a_short_time_and_not_for_every_request():
+    tokens, now = iter(["one", "two"]), [0.0]
+    current = endpoint.remembered(lambda: next(tokens), 10.0, lambda: now[0])
+    assert [current(), current()] == ["one", "one"]
+    now[0] = 10.0
+    assert current() == "two"

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from typing import Any
 from capm3_api.model import Raw
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+TOKEN_SECONDS = 10.0
+"""How long a token is used without looking for a newer one; tokens are renewed minutes before they expire."""
 
 _SAFE_USER = {"client-certificate-data", "client-key-data", "token", "username", "password"}
 _SAFE_CLUSTER = {
@@ -173,22 +177,37 @@ def _endpoint(configuration: Any, namespace: str, renew: Callable[[], Endpoint] 
     url = str(configuration.host or "").rstrip("/")
     if not url.startswith(("http://", "https://")):
         raise EndpointError("the kubeconfig's cluster has no server URL; set clusters[].cluster.server")
-    lock = threading.Lock()
 
     def authorization() -> str:
-        with lock:
-            value = configuration.get_api_key_with_prefix("BearerToken", alias="authorization") or ""
+        value = configuration.get_api_key_with_prefix("BearerToken", alias="authorization") or ""
         return value.strip() if value[:1].isupper() else "Bearer " + value.partition(" ")[2].strip() if value else ""
 
     return Endpoint(
         url,
-        authorization,
+        remembered(authorization),
         _tls(configuration) if url.startswith("https://") else None,
         str(configuration.tls_server_name or ""),
         str(configuration.proxy or "") if not _bypassed(configuration) else "",
         namespace,
         renew,
     )
+
+
+def remembered(
+    read: Callable[[], str], seconds: float = TOKEN_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> Callable[[], str]:
+    """The same for a short time: the official package sets itself up anew for every look at a token."""
+    lock = threading.Lock()
+    value, until = "", float("-inf")
+
+    def current() -> str:
+        nonlocal value, until
+        with lock:
+            if clock() >= until:
+                value, until = read(), clock() + seconds
+            return value
+
+    return current
 
 
 def _bypassed(configuration: Any) -> bool:

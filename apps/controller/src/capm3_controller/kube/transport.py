@@ -99,6 +99,7 @@ class Transport:
         self._observer = observer
         self._sleep = sleep
         self._lock = threading.Lock()
+        self._pool: urllib3.ProxyManager | urllib3.HTTPConnectionPool
         self._renewed = -_RENEW_PAUSE
         self._use(endpoint)
 
@@ -127,7 +128,10 @@ class Transport:
 
     def close(self) -> None:
         """Closes every idle connection; those in use close when their call ends."""
-        self._pool.clear()
+        if isinstance(self._pool, urllib3.ProxyManager):
+            self._pool.clear()
+        else:
+            self._pool.close()
 
     def _send(self, call: Call) -> urllib3.BaseHTTPResponse:
         self._limiter.acquire()
@@ -177,10 +181,10 @@ class Transport:
         if call.body is not None:
             body = orjson.dumps(call.body)
             headers["Content-Type"] = call.content_type
-        url = endpoint.url + call.path + ("?" + urlencode(call.query) if call.query else "")
+        path = call.path + ("?" + urlencode(call.query) if call.query else "")
         return pool.request(
             call.method,
-            url,
+            self._prefix + path,
             body=body,
             headers=headers,
             preload_content=False,
@@ -213,11 +217,15 @@ class Transport:
             if endpoint.server_name:
                 options["server_hostname"] = endpoint.server_name
                 options["assert_hostname"] = endpoint.server_name
+        url = urllib3.util.parse_url(endpoint.url)
+        self._host = url.netloc or ""
         if endpoint.proxy:
-            self._pool: urllib3.PoolManager = urllib3.ProxyManager(endpoint.proxy, **options)
+            self._pool = urllib3.ProxyManager(endpoint.proxy, **options)
+            self._prefix = endpoint.url
         else:
-            self._pool = urllib3.PoolManager(**options)
-        self._host = urllib3.util.parse_url(endpoint.url).netloc or ""
+            # the one pool that there is, asked directly: a manager would look for it anew for every request
+            self._pool = urllib3.PoolManager(**options).connection_from_url(endpoint.url)
+            self._prefix = url.path or ""
         self._endpoint = endpoint
 
     def _count(self, code: str, method: str) -> None:
