@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import logging
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -42,7 +43,22 @@ class Handlers:
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self.settings = settings
         self.metrics = metrics
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self._active = 0
         self._threads = concurrent.futures.ThreadPoolExecutor(settings.concurrency, thread_name_prefix="review")
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Keeps `idle` unset while a request is answered."""
+        self._active += 1
+        self.idle.clear()
+        try:
+            yield
+        finally:
+            self._active -= 1
+            if not self._active:
+                self.idle.set()
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -52,7 +68,7 @@ class Handlers:
 
         async def endpoint(request: Request) -> Response:
             started = time.perf_counter()
-            with self.metrics.in_flight.labels(webhook.path).track_inprogress():
+            with self._counted(), self.metrics.in_flight.labels(webhook.path).track_inprogress():
                 try:
                     async with asyncio.timeout(self.settings.deadline_seconds):
                         answer = await self._admission(webhook, request)
@@ -99,6 +115,11 @@ class Handlers:
 
     async def convert(self, request: Request) -> Response:
         """The endpoint of the conversion webhook; the content type is not looked at, as in the Go program."""
+        with self._counted():
+            code, answer = await self._converted(request)
+        return _json(answer, code)
+
+    async def _converted(self, request: Request) -> tuple[int, Raw]:
         try:
             async with asyncio.timeout(self.settings.deadline_seconds * 3):
                 body = await _body(request, self.settings.conversion_body_limit)
@@ -110,7 +131,7 @@ class Handlers:
         except TooLarge:
             text = f"request entity is too large; limit is {self.settings.conversion_body_limit} bytes"
             code, answer = 413, conversion.wrap(conversion.failure(text))
-        return _json(answer, code)
+        return code, answer
 
     def _conversion(self, body: bytes) -> tuple[int, Raw]:
         """Runs in a thread; HTTP status and review."""

@@ -22,6 +22,7 @@ from capm3_webhook.tls import Certificates
 log = logging.getLogger("capm3_webhook")
 
 _RETRY_SECONDS = 0.2
+_FLUSH_SECONDS = 0.05
 
 
 class _Uvicorn(uvicorn.Server):
@@ -88,8 +89,20 @@ class Server:
                 task.cancel()
             for server in servers:
                 server.should_exit = True
+            await self._drain()
+            for server in servers:
+                server.force_exit = True
             await asyncio.gather(*serving, *helpers, return_exceptions=True)
             self._app.state.handlers.close()
+
+    async def _drain(self) -> None:
+        """Waits for the reviews under way; connections that are only kept open are not waited for."""
+        handlers: app.Handlers = self._app.state.handlers
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.drain_seconds):
+                await handlers.idle.wait()
+        # One turn of the loop for each answer to leave its buffer.
+        await asyncio.sleep(_FLUSH_SECONDS)
 
     def _config(self, application: object, *, tls: bool) -> uvicorn.Config:
         factory = (lambda _config, _default: self.certificates.context) if tls else None
@@ -129,12 +142,15 @@ def _listen(host: str, port: int, flag: str) -> socket.socket:
     """A listening socket on one address or on every one, both IP families where there are two."""
     every = not host
     family = socket.AF_INET6 if (every and socket.has_dualstack_ipv6()) or ":" in host else socket.AF_INET
+    dual = every and family == socket.AF_INET6
     try:
-        if every and family == socket.AF_INET6:
-            return socket.create_server(("", port), family=family, dualstack_ipv6=True, backlog=1024)
-        return socket.create_server((host, port), family=family, backlog=1024)
+        made = socket.create_server((host, port), family=family, dualstack_ipv6=dual, backlog=1024)
     except OSError as problem:
         raise SettingsError(f"{flag}: cannot listen on {host or '*'}:{port}: {problem.strerror}") from problem
+    # asyncio leaves Nagle's algorithm on for sockets made like this one, which costs 40 ms a request; accepted
+    # connections inherit the option.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
 
 
 class Running:
