@@ -17,11 +17,12 @@ from pathlib import Path
 Row = tuple[str, str, str]
 Compare = Callable[[Path], Iterable[Row]]
 
+PROTOCOL = "capm3_webhook.testing.vectors_protocol"
 COMPARISONS = {
-    "conversion": "capm3_api.testing.vectors_conversion",
-    "admission": "capm3_api.testing.vectors_admission",
-    "rendering": "capm3_managers.testing.vectors_rendering",
-    "lifecycle": "capm3_managers.testing.vectors_lifecycle",
+    "conversion": ("capm3_api.testing.vectors_conversion", PROTOCOL),
+    "admission": ("capm3_api.testing.vectors_admission", PROTOCOL),
+    "rendering": ("capm3_managers.testing.vectors_rendering",),
+    "lifecycle": ("capm3_managers.testing.vectors_lifecycle",),
 }
 
 
@@ -32,19 +33,25 @@ def folders(root: Path) -> list[tuple[str, Path]]:
     return [(name, root / name) for name in COMPARISONS if (root / name).is_dir()]
 
 
+def rows(name: str, folder: Path) -> Iterable[Row]:
+    """What every module that compares such a folder says."""
+    for path in COMPARISONS[name]:
+        try:
+            module = importlib.import_module(path)
+        except ModuleNotFoundError as error:
+            if error.name != path:
+                raise
+            print(f"{name}: not compared, {path} does not exist yet")
+            continue
+        run: Compare = module.compare
+        yield from run(folder)
+
+
 def compare(name: str, folder: Path, *, verbose: bool) -> int:
     """Prints one comparison's table; returns how many cases differ without being registered."""
-    try:
-        module = importlib.import_module(COMPARISONS[name])
-    except ModuleNotFoundError as error:
-        if error.name != COMPARISONS[name]:
-            raise
-        print(f"{name}: not compared, {COMPARISONS[name]} does not exist yet")
-        return 0
-    run: Compare = module.compare
     counts: dict[str, Counter[str]] = {}
     differing = 0
-    for case, verdict, detail in run(folder):
+    for case, verdict, detail in rows(name, folder):
         counts.setdefault(case.split("/")[0], Counter())[verdict] += 1
         if verdict == "differing":
             differing += 1

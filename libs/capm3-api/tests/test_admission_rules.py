@@ -67,6 +67,8 @@ def test_every_kind_of_ours_has_a_row_of_rules():
         ({"url": "oci://reg.example.test/os:1"}, ["image.checksum", "image.checksumType"]),
         ({"url": "ftp:/bad"}, ["image.url"]),
         ({"url": "http://"}, ["image.url"]),
+        ({"url": "http://2001:db8::1/a.raw"}, ["image.url"]),
+        ({"url": "http://[2001:db8::1]/a.raw"}, []),
         ({"url": "os.qcow2"}, ["image.url"]),
         ({"url": "file:///images/os.raw"}, []),
         ({"url": ""}, ["image.url"]),

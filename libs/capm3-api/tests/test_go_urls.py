@@ -59,3 +59,8 @@ def test_scheme_and_host_are_read_in_lower_case_and_without_port():
     assert gourl.host_of("https://u@h.example:1/x") == "h.example"
     assert gourl.host_of("http://[2001:db8::1]:80/x") == "[2001:db8::1]"
     assert gourl.host_of("file:///x") == "" and gourl.host_of("ftp:/bad") == ""
+
+
+def test_a_bare_ipv6_host_is_only_refused_when_strict():
+    assert gourl.is_request_uri("http://2001:db8::1/a", strict=False)
+    assert not gourl.is_request_uri("http://2001:db8::1:x/a", strict=False)

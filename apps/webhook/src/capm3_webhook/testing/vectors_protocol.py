@@ -29,8 +29,11 @@ def compare(folder: pathlib.Path, *, prefix: str = "") -> list[Row]:
     Args:
         prefix: of the file's name, for a folder that holds both.
     """
+    file = folder / f"{prefix}review-protocol.json"
+    if not file.exists():
+        return []
     application = app.build(Settings())
-    records = json.loads((folder / f"{prefix}review-protocol.json").read_text(encoding="utf-8"))
+    records = json.loads(file.read_text(encoding="utf-8"))
     try:
         return [_compared(application, record) for record in records]
     finally:

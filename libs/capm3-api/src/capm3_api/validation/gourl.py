@@ -16,8 +16,12 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})", re.ASCII)
 _ASCII_ESCAPE = re.compile(r"%(?!25)[0-7][0-9A-Fa-f]", re.ASCII)
 
 
-def is_request_uri(text: str) -> bool:
-    """An absolute URI or an absolute path, well formed; fragments are not split off."""
+def is_request_uri(text: str, *, strict: bool = True) -> bool:
+    """An absolute URI or an absolute path, well formed; fragments are not split off.
+
+    Args:
+        strict: refuse a host with colons but no brackets (``http://2001:db8::1/``), as programs built with Go 1.26 do.
+    """
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
         return False
     if text == "*":
@@ -30,7 +34,7 @@ def is_request_uri(text: str) -> bool:
         return bool(scheme)
     if scheme and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        return _is_authority(authority) and not _BAD_ESCAPE.search(slash + path)
+        return _is_authority(authority, strict) and not _BAD_ESCAPE.search(slash + path)
     return not _BAD_ESCAPE.search(rest)
 
 
@@ -58,18 +62,18 @@ def _split_scheme(text: str) -> tuple[str | None, str]:
     return (head, rest) if _SCHEME.match(head) else ("", text)
 
 
-def _is_authority(text: str) -> bool:
+def _is_authority(text: str, strict: bool) -> bool:
     user, at, host = text.rpartition("@")
     if at and (not _USERINFO.match(user) or _BAD_ESCAPE.search(user)):
         return False
-    return _is_host(host)
+    return _is_host(host, strict)
 
 
-def _is_host(host: str) -> bool:
+def _is_host(host: str, strict: bool) -> bool:
     if "[" in host:
         return host.startswith("[") and _is_literal(host)
     name, colon, port = host.rpartition(":")
-    if colon and (not _PORT.match(colon + port) or ":" in name):
+    if colon and (not _PORT.match(colon + port) or (strict and ":" in name)):
         return False
     return _is_name(name if colon else host)
 

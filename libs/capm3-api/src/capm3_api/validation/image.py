@@ -48,8 +48,10 @@ def check(change: Change, *spec: str) -> list[FieldError]:
 def _url(url: str, path: str, *, fresh: bool) -> list[FieldError]:
     if not url:
         return [errors.required(f"{path}.url", "cannot be empty")]
-    if not gourl.is_request_uri(url):
+    if not gourl.is_request_uri(url, strict=False):
         return [errors.invalid(f"{path}.url", url, "not a valid URL")]
+    if fresh and not gourl.is_request_uri(url):
+        return [errors.invalid(f"{path}.url", url, "not a valid URL: put an IPv6 address in brackets", rule=URL_RULE)]
     scheme = gourl.scheme_of(url)
     if fresh and scheme in _NEEDS_HOST and not gourl.host_of(url):
         return [errors.invalid(f"{path}.url", url, f"names no host: write {scheme}://<host>/...", rule=URL_RULE)]
@@ -70,7 +72,9 @@ def _checksum(image: Mapping[str, Any], path: str, *, fresh: bool) -> list[Field
     if not checksum:
         return [errors.required(where, "cannot be empty")]
     if checksum.startswith(("http://", "https://")):
-        return [] if gourl.is_request_uri(checksum) else [errors.invalid(where, checksum, "not a valid URL")]
+        return (
+            [] if gourl.is_request_uri(checksum, strict=False) else [errors.invalid(where, checksum, "not a valid URL")]
+        )
     problem = _digest_problem(checksum, text(image.get("checksumType"))) if fresh else ""
     return [errors.invalid(where, checksum, problem, rule=CHECKSUM_RULE)] if problem else []
 
