@@ -128,18 +128,16 @@ _PREPARE: Mapping[str, Callable[[Raw, Request], Raw]] = {
 }
 
 
-def _validate(new: Raw, old: Raw | None, request: Request) -> None:
+def _validate(new: Raw, old: Raw | None, request: Request) -> list[Cause]:
     """Immutable Secrets and ConfigMaps, the type of a Secret, and CRDs that could not be served."""
     if request.kind == kinds.CRD:
-        crds.check(new, old, request)
+        return crds.problems(new)
     if old is None or request.kind not in (kinds.SECRET, kinds.CONFIG_MAP):
-        return
+        return []
     fields = ["data"] if old.get("immutable") else []
     fields += ["type"] if request.kind == kinds.SECRET else []
     changed = [name for name in fields if new.get(name) != old.get(name)]
-    if changed:
-        causes = [Cause("FieldValueInvalid", name, "Invalid value: field is immutable") for name in changed]
-        raise world_errors.invalid(request.kind, request.key.name, causes)
+    return [Cause("FieldValueInvalid", name, "Invalid value: field is immutable") for name in changed]
 
 
 def _row(kind: Kind, short: str, columns: tuple[Raw, ...], *, status: bool = False, generation: bool = False) -> Row:

@@ -12,7 +12,6 @@ from typing import Any
 from capm3_api import schema
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
-from capm3_api.validation.errors import FieldError
 from capm3_managers.testing import world_errors
 from capm3_managers.testing.world_errors import Cause
 from capm3_managers.testing.world_types import Definition, Request
@@ -51,10 +50,9 @@ def definition(crd: Raw, converter: Converter) -> Definition:
             report_unknown(unknown, request)
         return schema.default(found, pruned)
 
-    def validate(new: Raw, old: Raw | None, request: Request) -> None:
+    def validate(new: Raw, old: Raw | None, request: Request) -> list[Cause]:
         errors = schema.validate(schemas[request.kind.api_version], new, old)
-        if errors:
-            raise world_errors.invalid(request.kind, request.key.name or _name(new), causes(errors))
+        return [Cause(error.type, error.path or "<nil>", error.message) for error in errors]
 
     def convert(objects: Sequence[Raw], api_version: str) -> list[Raw]:
         return converter.convert(crd, objects, api_version)
@@ -66,10 +64,6 @@ def definition(crd: Raw, converter: Converter) -> Definition:
         validate=validate,
         convert=convert,
     )
-
-
-def causes(errors: Sequence[FieldError]) -> list[Cause]:
-    return [Cause(error.type, error.path or "<nil>", error.message) for error in errors]
 
 
 def established(crd: Raw) -> Raw:
@@ -88,17 +82,6 @@ def established(crd: Raw) -> Raw:
     return {**status, "acceptedNames": names, "conditions": conditions, "storedVersions": stored}
 
 
-def check(new: Raw, old: Raw | None, request: Request) -> None:
-    """Refuses a CRD that could not be served; not all that the real server checks.
-
-    Raises:
-        ApiError: 422, naming the fields.
-    """
-    found = _problems(new)
-    if found:
-        raise world_errors.invalid(request.kind, _name(new), found)
-
-
 def deprecation(crd: Raw, version: Raw) -> str:
     """The warning that clients of a deprecated version get."""
     if not version.get("deprecated"):
@@ -113,7 +96,8 @@ def deprecation(crd: Raw, version: Raw) -> str:
     return str(version.get("deprecationWarning") or text)
 
 
-def _problems(crd: Raw) -> list[Cause]:
+def problems(crd: Raw) -> list[Cause]:
+    """Why a CRD could not be served; not all that the real server checks."""
     spec = crd.get("spec") or {}
     names, versions = spec.get("names") or {}, spec.get("versions") or []
     found = [

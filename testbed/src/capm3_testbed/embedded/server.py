@@ -32,12 +32,17 @@ from capm3_testbed.kubeconfig import Access
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
-def new_world(name: str = "", *, history: int = 5000) -> World:
-    """A world as a server needs it: real time, uids that no other world has, owners checked as the real collector does."""
+def new_world(name: str = "", *, history: int = 5000, collect: bool = True) -> World:
+    """A world as a server needs it: real time, uids that no other world has, owners checked as the real collector does.
+
+    Args:
+        collect: off for a server without its controller manager.
+    """
     return World(
         lambda: datetime.datetime.now(datetime.UTC),
         name=f"{name}/{uuid.uuid4()}",
         history=history,
+        collect=collect,
         strict_owners=True,
         log_writes=False,
     )

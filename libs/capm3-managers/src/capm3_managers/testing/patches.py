@@ -129,11 +129,21 @@ def _move(root: Any, operation: Mapping[str, Any]) -> Any:
     return _put(_cut(root, operation["from"]), operation["path"], value, insert=True)
 
 
+def _copy(root: Any, operation: Mapping[str, Any]) -> Any:
+    """As the real server's library has it, a field that is missing from an object there is copies ``null``."""
+    *parents, last = _parts(operation["from"])
+    value = root
+    for part in parents:
+        value = _step(value, part)
+    value = value.get(last) if isinstance(value, dict) else _step(value, last)
+    return _put(root, operation["path"], copied(value), insert=True)
+
+
 _OPERATIONS: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "add": lambda root, op: _put(root, op["path"], copied(op["value"]), insert=True),
     "replace": lambda root, op: _put(root, op["path"], copied(op["value"]), insert=False),
     "remove": lambda root, op: _cut(root, op["path"]),
-    "copy": lambda root, op: _put(root, op["path"], copied(_get(root, op["from"])), insert=True),
+    "copy": _copy,
     "move": _move,
     "test": _test,
 }

@@ -15,7 +15,7 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
-from capm3_managers.testing import world_definitions, world_errors, world_rules
+from capm3_managers.testing import world_definitions, world_errors, world_metadata, world_rules
 from capm3_managers.testing.faults import Faults
 from capm3_managers.testing.gc import Collector
 from capm3_managers.testing.world_errors import Cause
@@ -30,6 +30,7 @@ from capm3_managers.testing.world_types import (
     metadata_of,
     received,
     resource_of,
+    whole_numbers,
 )
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -77,13 +78,16 @@ class Pipeline:
         definition = self.definition(request.kind)
         self._check_namespace(request)
         birth = self.birth()
+        versioned = bool(metadata_of(obj).get("resourceVersion"))
         obj = self._decoded(definition, received(obj), request)
         obj = world_rules.prepare_create(definition, obj, request, birth)
         obj = self._mutated(definition, obj, None, request)
         obj = world_rules.prepare_create(definition, obj, request, birth)
-        definition.validate(obj, None, request)
+        self._validate(definition, request, obj, None)
         self.hooks.validate(request, obj, None)
-        stored = definition.convert([obj], definition.kind.api_version)[0]
+        if versioned:  # the real server, too, finds out last, and calls it its own error
+            raise world_errors.StatusError(500, "", "resourceVersion should not be set on objects to be created")
+        stored = whole_numbers(definition.convert([obj], definition.kind.api_version)[0])
         resource, key = resource_of(request.kind), meta.key_of(obj)
         with self._store.lock:
             if self._store.get(resource, key) is not None:
@@ -164,14 +168,20 @@ class Pipeline:
         new = world_rules.prepare_update(definition, old, new, request)
         new = self._mutated(definition, new, old, request)
         new = world_rules.prepare_update(definition, old, new, request)
-        definition.validate(new, old, request)
+        self._validate(definition, request, new, old)
         self.hooks.validate(request, new, old)
         return new
+
+    def _validate(self, definition: Definition, request: Request, new: Raw, old: Raw | None) -> None:
+        """Refuses what breaks rules of the metadata or of the kind, everything in one answer."""
+        causes = [*world_metadata.causes(definition, new, old), *definition.validate(new, old, request)]
+        if causes:
+            raise world_errors.invalid(request.kind, metadata_of(new).get("name") or "", causes)
 
     def _commit(self, definition: Definition, request: Request, stored: Raw, new: Raw) -> Raw | None:
         """Stores the change unless somebody else wrote in between (then ``None``)."""
         resource = resource_of(request.kind)
-        to_store = definition.convert([new], definition.kind.api_version)[0]
+        to_store: Raw = definition.convert([new], definition.kind.api_version)[0]
         with self._store.lock:
             if self._store.get(resource, request.key) is not stored:
                 return None
@@ -180,7 +190,7 @@ class Pipeline:
             self._logged(request, request.key, request.body)
             if world_rules.same(stored, to_store):
                 return self.view(definition, stored, request.kind)
-            written = self._store.write(resource, request.key, to_store)
+            written = self._store.write(resource, request.key, whole_numbers(to_store))
             self._gc.written(resource, request.key)
         return self.view(definition, written, request.kind)
 

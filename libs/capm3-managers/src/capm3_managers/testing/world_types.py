@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
+from capm3_managers.testing.world_errors import Cause
+
 Resource = tuple[str, str]
 """API group and plural: what a stored object belongs to, whatever version it is read in."""
 
@@ -49,8 +51,8 @@ def _keep(obj: Raw, request: Request) -> Raw:
     return obj
 
 
-def _accept(new: Raw, old: Raw | None, request: Request) -> None:
-    return None
+def _accept(new: Raw, old: Raw | None, request: Request) -> Sequence[Cause]:
+    return ()
 
 
 def relabel(objects: Sequence[Raw], api_version: str) -> list[Raw]:
@@ -69,7 +71,7 @@ class Definition:
         status_on_create: ``status`` of a new object is kept (core kinds such as Node).
         unconditional_update: PUT without a resourceVersion is allowed (core kinds).
         decode: (object as sent, request) -> pruned and defaulted object; raises `ApiError` for unknown fields when strict.
-        validate: (new, old or None, request); raises `ApiError` 422.
+        validate: (new, old or None, request) -> what is wrong, field by field.
         convert: (objects, apiVersion) -> the same objects, same order, in that version.
     """
 
@@ -79,7 +81,7 @@ class Definition:
     status_on_create: bool = False
     unconditional_update: bool = False
     decode: Callable[[Raw, Request], Raw] = _keep
-    validate: Callable[[Raw, Raw | None, Request], None] = _accept
+    validate: Callable[[Raw, Raw | None, Request], Sequence[Cause]] = _accept
     convert: Callable[[Sequence[Raw], str], list[Raw]] = relabel
 
 
@@ -153,6 +155,26 @@ def received(value: Any) -> Any:
         TypeError: the value is no JSON.
     """
     return json.loads(json.dumps(value))
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Whether two JSON values are the same; unlike ``==`` it keeps ``true`` and 1, and 1 and 1.0, apart."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(alike(value, right[key]) for key, value in left.items())
+    if isinstance(left, list):
+        return len(left) == len(right) and all(alike(*pair) for pair in zip(left, right, strict=True))
+    return bool(left == right)
+
+
+def whole_numbers(value: Any) -> Any:
+    """JSON data as Go writes it: 4.0 becomes 4."""
+    if isinstance(value, dict):
+        return {key: whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e21 else value
 
 
 def metadata_of(obj: Raw) -> Raw:
