@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 
@@ -264,6 +265,16 @@ def test_secrets_are_never_watched_as_a_whole(api):
 def test_a_port_in_use_is_a_startup_error_that_names_flag_and_address(api):
     with Running(api) as controller, pytest.raises(AddressError, match=r"--health-addr: can't listen on 127.0.0.1:"):
         Running(api, health_addr=f"127.0.0.1:{controller.ports['health']}")
+
+
+def test_a_start_that_fails_leaves_no_port_open(api):
+    with Running(api) as controller:
+        taken = f"127.0.0.1:{controller.ports['diagnostics']}"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with pytest.raises(AddressError, match="--diagnostics-address"):
+            Running(api, health_addr=f"127.0.0.1:{port}", diagnostics_address=taken)
+        socket.create_server(("127.0.0.1", port)).close()
 
 
 def test_leader_election_without_a_namespace_says_what_to_do(api):

@@ -109,30 +109,26 @@ def build(
     remotes = Remotes(cache, maker.workload, observer=maker.metrics)
     servers = bmc.Servers()
     fence = Fence()
-    hands = Hands(maker.client, cache, remotes, servers, fence)
-    executor = Executor(hands, maker.metrics)
+    ports = Ports(cache, remotes, servers)
+    executor = Executor(Hands(maker.client, cache, remotes, servers, fence), maker.metrics)
     env = loop.env_of(settings.manager(environ))
-    controllers = [
-        maker.controller(definition, Ports(cache, remotes, servers), executor, env) for definition in definitions_
-    ]
     health = Health()
-    return Controller(
-        Parts(
-            cache=cache,
-            remotes=remotes,
-            fence=fence,
-            elector=maker.elector(environ, fence) if settings.leader_elect else None,
-            controllers=controllers,
-            health=health,
-            metrics=maker.metrics,
-            servers=maker.servers(health, verbosity),
-            clients=maker.clients,
-            closers=(servers.close,),
-            jobs=maker.jobs(fence),
-            sync_period=settings.sync_period,
-            grace=settings.stop_grace,
-        )
+    parts = Parts(
+        cache=cache,
+        remotes=remotes,
+        fence=fence,
+        elector=maker.elector(environ, fence) if settings.leader_elect else None,
+        controllers=[maker.controller(definition, ports, executor, env) for definition in definitions_],
+        health=health,
+        metrics=maker.metrics,
+        servers=maker.servers(health, verbosity),
+        clients=maker.clients,
+        closers=(servers.close,),
+        jobs=maker.jobs(fence),
+        sync_period=settings.sync_period,
+        grace=settings.stop_grace,
     )
+    return Controller(parts)
 
 
 class _Maker:
@@ -210,8 +206,18 @@ class _Maker:
         return Elector(self.unlimited(), Key(namespace, leader.NAME), identity, fence, terms=terms)
 
     def servers(self, health: Health, verbosity: Verbosity | None) -> Mapping[str, Serves]:
-        settings = self.settings
+        """The ports by name; all of them listen, or none does."""
         made: dict[str, Serves] = {}
+        try:
+            self._serve(made, health, verbosity)
+        except Exception:
+            for server in made.values():
+                server.stop()
+            raise
+        return made
+
+    def _serve(self, made: dict[str, Serves], health: Health, verbosity: Verbosity | None) -> None:
+        settings = self.settings
         if settings.health_addr not in ("", "0"):
             made["health"] = Server(settings.health_addr, "--health-addr", health.handle)
         if settings.diagnostics_address not in ("", "0"):
@@ -223,7 +229,6 @@ class _Maker:
             webhook = webhooks.WebhookServer(settings, self.metrics.registry)
             health.ready["webhook"] = webhook.not_ready
             made["webhook"] = webhook
-        return made
 
 
 def user_agent() -> str:
