@@ -212,6 +212,24 @@ def test_scalar_bond_parameters_in_v1beta2_are_pointed_to_v1beta1(tmp_path):
     assert finding.severity == "error" and "miimon: 100" in finding.hint and "v1beta1" in finding.hint
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("metal3://{{ ds.meta_data.uuid }}", True),
+        ("metal3://0f1e2d3c-0000-4000-8000-000000000000", True),
+        ("metal3://{{ ds.meta_data.providerid }}", False),
+        ("metal3://lab/host-1/m-1", False),
+    ],
+)
+def test_a_provider_id_that_no_machine_matches_is_told(value, told, tmp_path):
+    text = (
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: t}\nspec:\n"
+        f"  kubeletExtraArgs:\n    provider-id: '{value}'\n"
+    )
+    found = validate.check([str(write(tmp_path, text))])[0].findings
+    assert [finding.line for finding in found] == ([6] if told else [])
+
+
 def test_an_unrendered_variable_is_recognised(tmp_path):
     text = MACHINE.replace("rack: r1", "rack: ${RACK}")
     finding = next(

@@ -30,6 +30,9 @@ from capm3_webhook.settings import Settings
 log = logging.getLogger("capm3_webhook")
 
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+_CONVERSION_SHARE = 3
+"""A list of 500 objects may take that many times the deadline of one review, as it does in the API server."""
+
 _DRAIN_LIMIT = 1024 * 1024 * 1024
 
 
@@ -73,7 +76,9 @@ class Handlers:
                     async with asyncio.timeout(self.settings.deadline_seconds):
                         answer = await self._admission(webhook, request)
                 except TimeoutError:
-                    answer = admission.wrap(admission.denial(504, self._late(f"a review of {webhook.kind.kind}")))
+                    answer = admission.wrap(
+                        admission.denial(504, _late(f"a review of {webhook.kind.kind}", self.settings.deadline_seconds))
+                    )
                 except ClientDisconnect:
                     answer = admission.wrap(admission.denial(400, "the request ended before its body did"))
             self.metrics.latency.labels(webhook.path).observe(time.perf_counter() - started)
@@ -120,12 +125,13 @@ class Handlers:
         return _json(answer, code)
 
     async def _converted(self, request: Request) -> tuple[int, Raw]:
+        seconds = self.settings.deadline_seconds * _CONVERSION_SHARE
         try:
-            async with asyncio.timeout(self.settings.deadline_seconds * 3):
+            async with asyncio.timeout(seconds):
                 body = await _body(request, self.settings.conversion_body_limit)
                 code, answer = await self._in_thread(self._conversion, body)
         except TimeoutError:
-            code, answer = 200, conversion.wrap(conversion.failure(self._late("the conversion")))
+            code, answer = 200, conversion.wrap(conversion.failure(_late("the conversion", seconds)))
         except ClientDisconnect:
             code, answer = 400, conversion.wrap(conversion.failure("the request ended before its body did"))
         except TooLarge:
@@ -155,9 +161,6 @@ class Handlers:
     async def _in_thread(self, work: Callable[..., Any], *args: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
-    def _late(self, what: str) -> str:
-        return f"{what} was not finished within {self.settings.deadline_seconds:g} s; try again"
-
 
 def build(settings: Settings, metrics: Metrics | None = None) -> Starlette:
     """The webhook application: every admission path and ``/convert``; all else is 404 in plain text."""
@@ -167,6 +170,10 @@ def build(settings: Settings, metrics: Metrics | None = None) -> Starlette:
     app = Starlette(routes=routes, exception_handlers={404: _not_found})
     app.state.handlers = handlers
     return app
+
+
+def _late(what: str, seconds: float) -> str:
+    return f"{what} was not finished within {seconds:g} s; try again"
 
 
 async def _not_found(_request: Request, _error: Exception) -> Response:

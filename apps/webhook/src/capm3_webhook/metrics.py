@@ -23,38 +23,23 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self.requests = Counter(
-            "controller_runtime_webhook_requests",
-            "Admission requests by HTTP status code.",
-            ["webhook", "code"],
-            registry=self.registry,
-        )
         self.in_flight = Gauge(
             "controller_runtime_webhook_requests_in_flight",
             "Admission requests that are being answered.",
             ["webhook"],
             registry=self.registry,
         )
-        self.panics = Counter(
-            "controller_runtime_webhook_panics",
-            "Bugs met while answering an admission request.",
-            registry=self.registry,
-        )
-        self.conversion_panics = Counter(
-            "controller_runtime_conversion_webhook_panics",
-            "Bugs met while converting an object.",
-            registry=self.registry,
-        )
-        self.certificate_reads = Counter(
-            "certwatcher_read_certificate",
-            "Attempts to read the certificate files.",
-            registry=self.registry,
-        )
+        self.requests = self._counter("webhook_requests", "Admission requests by HTTP status code.", "webhook", "code")
+        self.panics = self._counter("webhook_panics", "Bugs met while answering an admission request.")
+        self.conversion_panics = self._counter("conversion_webhook_panics", "Bugs met while converting an object.")
+        reads = "Attempts to read the certificate files"
+        self.certificate_reads = Counter("certwatcher_read_certificate", f"{reads}.", registry=self.registry)
         self.certificate_errors = Counter(
-            "certwatcher_read_certificate_errors",
-            "Attempts to read the certificate files that failed.",
-            registry=self.registry,
+            "certwatcher_read_certificate_errors", f"{reads} that failed.", registry=self.registry
         )
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"controller_runtime_{name}", text, labels, registry=self.registry)
 
     def text(self) -> bytes:
         """The exposition format."""

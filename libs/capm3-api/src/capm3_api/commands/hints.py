@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from capm3_api import kinds
+from capm3_api import kinds, names
 from capm3_api.model import Raw
 from capm3_api.validation.errors import FieldError
 from capm3_api.validation.values import at
@@ -91,6 +91,35 @@ def for_accepted(obj: Raw) -> Iterator[tuple[str, str, str]]:
         message = "metal3.io/BareMetalHost has no effect on a Machine"
         hint = "put the annotation on the Metal3Machine, or choose the host by hostSelector"
         yield "metadata.annotations.metal3.io/BareMetalHost", message, hint
+
+
+def for_foreign(obj: Raw) -> Iterator[tuple[str, str, str]]:
+    """The same for bootstrap and control plane objects, whatever provider they are of: how a node gets its identity."""
+    group = str(obj.get("apiVersion")).rpartition("/")[0]
+    if group not in (kinds.CAPI_CONTROL_PLANE, kinds.CAPI_BOOTSTRAP):
+        return
+    texts = dict(_texts(obj.get("spec"), "spec"))
+    if any(names.NODE_UUID_LABEL in text for text in texts.values()):
+        return
+    for path, text in texts.items():
+        named = path.endswith("provider-id") or "provider-id=" in text
+        if named and "providerid" not in text and re.search(r"metal3://([^/\s]|\{\{[^}]*\}\})+\s*\Z", text):
+            message = (
+                "the node gets a provider ID that no Metal3Machine matches, and not the label that would be looked for"
+            )
+            hint = "drop provider-id and write node-labels: 'metal3.io/uuid={{ ds.meta_data.uuid }}'"
+            yield path, message, hint
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{path}[{index}]")
+    elif isinstance(value, str):
+        yield path, value
 
 
 def _old_version(obj: Raw) -> str:

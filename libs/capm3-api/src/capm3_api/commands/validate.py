@@ -151,6 +151,6 @@ def _quiet_ones(document: Document) -> list[Finding]:
         Finding(WARNING, path, "this key stands twice; the last one counts", line=document.line_of(path))
         for path in document.repeated
     ]
-    for path, message, hint in hints.for_accepted(document.raw):
+    for path, message, hint in (*hints.for_accepted(document.raw), *hints.for_foreign(document.raw)):
         found.append(Finding(WARNING, path, message, hint, document.line_of(path)))
     return found
