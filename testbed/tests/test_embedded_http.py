@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 import time
@@ -228,6 +229,39 @@ def test_an_injected_fault_reaches_the_client_over_http(server: EmbeddedServer) 
     with pytest.raises(ApiError) as limited:
         http.list(WIDGET, "default")
     assert limited.value.status == 429
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"Content-Length: many\r\n", b"400"),
+        (b"Content-Length: -4\r\n", b"400"),
+        (b"Content-Length: 99999999999\r\n", b"413"),
+        (b"Transfer-Encoding: chunked\r\n", b"400"),
+    ],
+)
+def test_a_request_that_can_not_be_read_ends_its_connection_only(
+    server: EmbeddedServer, head: bytes, status: bytes
+) -> None:
+    context = ssl.create_default_context(cadata=_AUTHORITY.certificate.decode())
+    port = int(server.url.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=5) as plain,
+        context.wrap_socket(plain, server_hostname="127.0.0.1") as secured,
+    ):
+        secured.sendall(b"POST /api HTTP/1.1\r\n" + head + b"\r\nzz\r\n")
+        answer = secured.recv(4096)
+        assert answer.split()[1] == status
+        while secured.recv(4096):
+            pass
+    assert ask(server, "/version")[0] == 200
+
+
+def test_a_client_without_tls_or_with_a_stuck_handshake_stops_nobody(server: EmbeddedServer) -> None:
+    port = int(server.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)), socket.create_connection(("127.0.0.1", port)) as plain:
+        plain.sendall(b"GET /version HTTP/1.1\r\n\r\n")
+        assert ask(server, "/version")[0] == 200
 
 
 def test_two_servers_in_one_process_share_nothing_but_the_authority(server: EmbeddedServer) -> None:

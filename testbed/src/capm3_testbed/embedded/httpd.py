@@ -145,10 +145,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _request(self) -> HttpRequest | None:
         parts = urllib.parse.urlsplit(self.path)
-        body = self._body()
+        try:
+            body = self._body()
+        except ValueError:
+            self._refused(400)
+            return None
         if body is None:
-            self.close_connection = True
-            self.send_error(413)
+            self._refused(413)
             return None
         return HttpRequest(
             method=self.command,
@@ -159,11 +162,18 @@ class _Handler(BaseHTTPRequestHandler):
             connected=self._connected,
         )
 
+    def _refused(self, status: int) -> None:
+        """Ends a connection whose next request can't be found any more."""
+        self.close_connection = True
+        self.send_error(status)
+
     def _body(self) -> bytes | None:
         """The request's body, ``None`` when it is too large."""
         if "chunked" in (self.headers.get("Transfer-Encoding") or "").lower():
             return self._chunks()
         length = int(self.headers.get("Content-Length") or 0)
+        if length < 0:
+            raise ValueError(length)
         return self.rfile.read(length) if length <= _BODY_LIMIT else None
 
     def _chunks(self) -> bytes | None:
