@@ -5,8 +5,6 @@ Apart from the servers, because the embedded one and kube-apiserver get the same
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from capm3_api import condition, crdgen, kinds
 from capm3_api.meta import Key
 from capm3_api.model import Raw
@@ -30,11 +28,10 @@ def _storage_only(definition: Raw) -> Raw:
     return {**definition, "spec": {**definition["spec"], "versions": versions}}
 
 
-def install(api: KubeApi, extra: Sequence[Raw] = (), conversion: crdgen.Webhook | None = None) -> None:
+def install(api: KubeApi, conversion: crdgen.Webhook | None = None) -> None:
     """Installs everything and waits until every definition is served.
 
     Args:
-        extra: more objects, roles for example.
         conversion: where v1beta1 objects are converted.
 
     Raises:
@@ -46,8 +43,6 @@ def install(api: KubeApi, extra: Sequence[Raw] = (), conversion: crdgen.Webhook 
         api.ensure(definition)
     for name in NAMESPACES:
         ensure_namespace(api, name)
-    for obj in extra:
-        api.ensure(obj)
     for definition in wanted:
         name = definition["metadata"]["name"]
         net.wait_until(f"{name} is served", lambda name=name: _served(api, name), 60.0)  # type: ignore[misc]

@@ -26,11 +26,14 @@ from capm3_testbed.hosts import Fleet
 from capm3_testbed.images import ImageServer
 from capm3_testbed.kubeapi import KubeApi, Watcher
 from capm3_testbed.tiers import Say, Tier
+from capm3_testbed.webhooks import Webhooks
 from capm3_testbed.workload.clusters import Clusters
 from capm3_testbed.workload.kubelet import Kubelets
 
 log = logging.getLogger(__name__)
 _KUBELET_SECONDS = 0.25
+NAMESPACE = "metal3"
+"""Where hosts are put unless a manifest has clusters elsewhere."""
 
 
 class Stack:
@@ -39,6 +42,7 @@ class Stack:
     Args:
         hosts: how many servers.
         flags: for the controller; ``None`` starts no controller.
+        webhooks: whether the controller serves admission and conversion too; without them only v1beta2 is served.
 
     Attributes:
         api: as administrator; there after `start`.
@@ -46,17 +50,16 @@ class Stack:
 
     api: KubeApi
 
-    def __init__(
-        self, tier: Tier, hosts: int = 4, flags: Sequence[str] | None = (), *, namespace: str = "metal3"
-    ) -> None:
+    def __init__(self, tier: Tier, hosts: int = 4, flags: Sequence[str] | None = (), *, webhooks: bool = True) -> None:
         self.tier = tier
-        self.namespace = namespace
+        self.namespace = NAMESPACE
         self.folder = Path(tempfile.mkdtemp(prefix="capm3-testbed-"))
         self.fleet = Fleet(hosts)
         self.clusters = Clusters(tiers.serve_workload)
         self.controller: ControllerProcess | None = None
         self._flags = flags
         self._ends = contextlib.ExitStack()
+        self._webhooks = Webhooks(self.folder / "webhooks") if webhooks and flags is not None else None
         self._ends.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.images: ImageServer
         self.kubelets: Kubelets
@@ -106,11 +109,12 @@ class Stack:
         self.api = KubeApi(self.tier.access())
         self._ends.callback(self.api.close)
         self.tier.access().write(self.kubeconfig)
-        install.install(self.api)
+        install.install(self.api, self._webhooks.conversion if self._webhooks is not None else None)
         install.ensure_namespace(self.api, self.namespace)
         self.tier.settle(self.api)
         if self._flags is not None:
-            self.controller = ControllerProcess(self.tier.controller_access(), self.folder, self._flags)
+            flags = (*(self._webhooks.flags if self._webhooks is not None else ()), *self._flags)
+            self.controller = ControllerProcess(self.tier.controller_access(), self.folder, flags)
             self._ends.callback(self.controller.stop)
             self.controller.launch()
         self.images = ImageServer()
@@ -122,6 +126,8 @@ class Stack:
         if self.controller is not None:
             say("waiting for capm3-controller to be ready")
             self.controller.wait_ready()
+            for obj in self._webhooks.configurations() if self._webhooks is not None else ():
+                self.api.ensure(obj)
 
     def _start_stand_ins(self) -> None:
         self._ends.callback(self.clusters.stop)
