@@ -25,6 +25,8 @@ from capm3_api.validation import gourl
         "http://host:8080?x=%zz",
         "http://host/%41?",
         "*",
+        "ftp://2001:db8::1/a",
+        "oci://registry.example.com:5000:1/os",
     ],
 )
 def test_well_formed_absolute_uris_and_paths_are_accepted(text):
@@ -42,7 +44,10 @@ def test_well_formed_absolute_uris_and_paths_are_accepted(text):
         "http://192.0.2.80:port/x",
         "http://[2001:db8::1/a",
         "http://2001:db8::1/a",
+        "HTTPS://2001:db8::1/a",
         "http://[not-v6]/a",
+        "http://[fe80::1%25]/a",
+        "http://[fe80::1%25eth 0]/a",
         "http://a b/x",
         "http://host%41/x",
         "http://us er@host/x",

@@ -1,6 +1,7 @@
 """Durations as Go writes and reads them: ``1h30m0s``, ``1.5s``, ``-90s``.
 
-Apart from conversion, because flags of the programs have the same form. Exact: whole nanoseconds, no floats.
+Apart from conversion, because flags of the programs have the same form. Whole nanoseconds; only
+the digits after the point go through a float, as in Go.
 """
 
 from __future__ import annotations
@@ -43,12 +44,22 @@ def parse(text: str) -> int:
             raise error
         unit = _UNITS[match[3]]
         total += int(match[1] or "0") * unit
-        fraction = match[2] or ""
-        total += int(fraction or "0") * unit // 10 ** len(fraction)
+        total += _fraction(match[2] or "", unit)
         position = match.end()
     if not rest or total > _MOST or (total == _MOST and sign > 0):
         raise error
     return sign * total
+
+
+def _fraction(digits: str, unit: int) -> int:
+    """Nanoseconds of the digits after the point, with the rounding of Go's: a float of as many digits as fit 63 bits."""
+    value = count = 0
+    for digit in digits:
+        longer = value * 10 + int(digit)
+        if value > (_MOST - 1) // 10 or longer > _MOST:
+            break
+        value, count = longer, count + 1
+    return int(float(value) * (unit / 10.0**count))
 
 
 def seconds(text: str) -> int:

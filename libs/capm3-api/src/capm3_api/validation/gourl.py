@@ -20,7 +20,8 @@ def is_request_uri(text: str, *, strict: bool = True) -> bool:
     """An absolute URI or an absolute path, well formed; fragments are not split off.
 
     Args:
-        strict: refuse a host with colons but no brackets (``http://2001:db8::1/``), as programs built with Go 1.26 do.
+        strict: refuse a host with colons but no brackets (``http://2001:db8::1/``), as programs built with Go 1.26 do
+            for http and https.
     """
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
         return False
@@ -34,7 +35,8 @@ def is_request_uri(text: str, *, strict: bool = True) -> bool:
         return bool(scheme)
     if scheme and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        return _is_authority(authority, strict) and not _BAD_ESCAPE.search(slash + path)
+        colons = not (strict and scheme.lower() in ("http", "https"))
+        return _is_authority(authority, colons) and not _BAD_ESCAPE.search(slash + path)
     return not _BAD_ESCAPE.search(rest)
 
 
@@ -62,18 +64,19 @@ def _split_scheme(text: str) -> tuple[str | None, str]:
     return (head, rest) if _SCHEME.match(head) else ("", text)
 
 
-def _is_authority(text: str, strict: bool) -> bool:
+def _is_authority(text: str, colons: bool) -> bool:
+    """Whether it is well formed; `colons`: a host without brackets may have several."""
     user, at, host = text.rpartition("@")
     if at and (not _USERINFO.match(user) or _BAD_ESCAPE.search(user)):
         return False
-    return _is_host(host, strict)
+    return _is_host(host, colons)
 
 
-def _is_host(host: str, strict: bool) -> bool:
+def _is_host(host: str, colons: bool) -> bool:
     if "[" in host:
         return host.startswith("[") and _is_literal(host)
     name, colon, port = host.rpartition(":")
-    if colon and (not _PORT.match(colon + port) or (strict and ":" in name)):
+    if colon and (not _PORT.match(colon + port) or (":" in name and not colons)):
         return False
     return _is_name(name if colon else host)
 
@@ -82,7 +85,9 @@ def _is_literal(host: str) -> bool:
     inner, bracket, port = host[1:].rpartition("]")
     if not bracket or not _PORT.match(port):
         return False
-    address = inner.partition("%25")[0]
+    address, percent, zone = inner.partition("%25")
+    if percent and (not zone or "[" in zone or not _HOST.match(zone)):
+        return False
     try:
         ipaddress.IPv6Address(address)
     except ValueError:
