@@ -199,3 +199,14 @@ def test_run_tells_of_the_win_and_of_the_loss_once(api):
 def test_terms_that_can_not_work_are_refused(terms):
     with pytest.raises(ValueError, match="lease duration"):
         Terms(*terms)
+
+
+def test_a_record_that_makes_no_sense_does_not_kill_the_election(api, clock):
+    spec = {"holderIdentity": "x", "leaseDurationSeconds": "soon"}
+    api.intercept = lambda seen: (200, {"metadata": {}, "spec": spec}) if seen.method == "GET" else None
+    one, fence = candidate(api, clock, "one")
+    assert not one.turn()
+    assert "ValueError" in one.error
+    api.intercept = lambda seen: None
+    assert one.turn()
+    fence.check()

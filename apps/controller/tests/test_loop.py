@@ -227,3 +227,19 @@ def test_a_living_object_that_is_not_found_is_a_failure(setup):
     setup.put("tea")
     setup.api.intercept = lambda seen: (404, {"reason": "NotFound"}) if seen.method == "PATCH" else None
     assert setup.loop.turn(KEY) == "error"
+
+
+def test_a_lease_lost_while_a_write_waits_for_its_turn_fences_it(setup):
+    """The rate limit may hold a write for longer than the lease lasts."""
+    setup.put("tea")
+    turns = []
+
+    def acquire():
+        turns.append(1)
+        if len(turns) == 2:
+            setup.fence.close()
+
+    setup.client.transport._limiter = type("Limiter", (), {"acquire": staticmethod(acquire)})
+    assert setup.loop.turn(KEY) == "error"
+    assert len(turns) == 2
+    assert setup.api.writes() == []

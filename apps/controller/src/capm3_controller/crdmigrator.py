@@ -7,6 +7,7 @@ about bare metal. It does what Cluster API's crdmigrator does, for all nine kind
 from __future__ import annotations
 
 import datetime
+import functools
 import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
@@ -124,7 +125,7 @@ class Migrator:
                 "kind": kind.kind,
                 "metadata": {"namespace": key.namespace, "name": key.name, "resourceVersion": meta.version_of(obj)},
             }
-            self._on_object(lambda key=key, patch=patch: self._client.merge(kind, key, patch))  # type: ignore[misc]
+            self._on_object(functools.partial(self._client.merge, kind, key, patch, permit=self._fence.permit))
             self._done.add(mark)
 
     def _clean_all(self, kind: Kind, served: Collection[str]) -> None:
@@ -134,11 +135,10 @@ class Migrator:
             operations = clean_fields(obj, kind, served, now)
             if operations:
                 key = meta.key_of(obj)
-                self._on_object(lambda key=key, ops=operations: self._client.json(kind, key, ops))  # type: ignore[misc]
+                self._on_object(functools.partial(self._client.json, kind, key, operations, permit=self._fence.permit))
 
     def _on_object(self, write: Callable[[], object]) -> None:
         """An object that is gone or was just written by somebody else needs no rewriting."""
-        self._fence.check()
         try:
             write()
         except ApiError as error:
@@ -146,8 +146,8 @@ class Migrator:
                 raise
 
     def _write(self, name: str, patch: Raw, subresource: str = "") -> Raw:
-        self._fence.check()
-        return self._client.merge(kinds.CRD, Key("", name), patch, subresource=subresource)
+        permit = self._fence.permit
+        return self._client.merge(kinds.CRD, Key("", name), patch, subresource=subresource, permit=permit)
 
 
 def storage_version(definition: Raw) -> str:

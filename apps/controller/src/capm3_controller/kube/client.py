@@ -15,7 +15,8 @@ from capm3_api.model import Raw
 from capm3_managers.ports import ALL_NAMESPACES, ApiError
 
 from capm3_controller.kube import answers, paths
-from capm3_controller.kube.transport import Call, Stream, Transport
+from capm3_controller.kube.stream import Stream
+from capm3_controller.kube.transport import Call, Permit, Transport
 
 PAGE_SIZE = 500
 _RESTARTS = 3
@@ -49,7 +50,7 @@ class Watch:
 
 
 class Client:
-    """One API server. All methods block and raise `ApiError`."""
+    """One API server. All methods block and raise `ApiError`; writes may carry a `permit`, see `transport.Call`."""
 
     def __init__(self, transport: Transport, field_manager: str = names.FIELD_MANAGER) -> None:
         self.transport = transport
@@ -128,19 +129,19 @@ class Client:
         call = Call("GET", path, query, read_timeout=silence, watch=True)
         return Watch(self.transport.stream(call), str(call))
 
-    def create(self, kind: Kind, obj: Raw, *, timeout: float | None = None) -> Raw:
+    def create(self, kind: Kind, obj: Raw, *, permit: Permit | None = None) -> Raw:
         path = paths.collection(kind, meta.key_of(obj).namespace)
-        return self.transport.request(Call("POST", path, self._writes, obj, read_timeout=timeout))
+        return self.transport.request(Call("POST", path, self._writes, obj, permit=permit))
 
-    def merge(self, kind: Kind, key: Key, patch: Raw, *, subresource: str = "", timeout: float | None = None) -> Raw:
+    def merge(self, kind: Kind, key: Key, patch: Raw, *, subresource: str = "", permit: Permit | None = None) -> Raw:
         """JSON merge patch (RFC 7386): ``None`` removes a field; ``metadata.resourceVersion`` is a precondition."""
-        return self._patch(MERGE_PATCH, paths.of(kind, key, subresource), patch, timeout)
+        return self._patch(MERGE_PATCH, paths.of(kind, key, subresource), patch, permit)
 
     def json(
-        self, kind: Kind, key: Key, operations: Sequence[Raw], *, subresource: str = "", timeout: float | None = None
+        self, kind: Kind, key: Key, operations: Sequence[Raw], *, subresource: str = "", permit: Permit | None = None
     ) -> Raw:
         """JSON patch (RFC 6902)."""
-        return self._patch(JSON_PATCH, paths.of(kind, key, subresource), list(operations), timeout)
+        return self._patch(JSON_PATCH, paths.of(kind, key, subresource), list(operations), permit)
 
     def apply(self, kind: Kind, obj: Raw, *, subresource: str = "", force: bool = True) -> Raw:
         """Server-side apply under the client's field manager."""
@@ -155,19 +156,19 @@ class Client:
         *,
         uid: str = "",
         propagation: str = "Background",
-        timeout: float | None = None,
+        permit: Permit | None = None,
     ) -> None:
         """Deletes; with `uid` only that very object, else 409."""
         body: Raw = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
         if uid:
             body["preconditions"] = {"uid": uid}
-        self.transport.request(Call("DELETE", paths.of(kind, key), (), body, read_timeout=timeout))
+        self.transport.request(Call("DELETE", paths.of(kind, key), (), body, permit=permit))
 
     def close(self) -> None:
         self.transport.close()
 
-    def _patch(self, content_type: str, path: str, body: Any, timeout: float | None) -> Raw:
-        return self.transport.request(Call("PATCH", path, self._writes, body, content_type, timeout))
+    def _patch(self, content_type: str, path: str, body: Any, permit: Permit | None) -> Raw:
+        return self.transport.request(Call("PATCH", path, self._writes, body, content_type, permit=permit))
 
 
 def _selector(labels: Mapping[str, str] | None) -> list[tuple[str, str]]:

@@ -12,6 +12,9 @@ from collections.abc import Callable
 
 from capm3_managers.ports import ApiError
 
+WRITE_SECONDS = 30.0
+_GRACE = 5.0
+
 
 def steady_clock() -> float:
     """Seconds that never go back, the time of a suspended machine included where the system can tell."""
@@ -47,3 +50,12 @@ class Fence:
         """Raises `ApiError` with reason ``NotLeader`` when writes are not allowed any more."""
         if self.remaining <= 0:
             raise ApiError(0, "NotLeader", "this process does not hold the lease (any more); nothing was written")
+
+    def permit(self) -> float:
+        """`check` at the moment a write is sent, see `transport.Call`.
+
+        Returns:
+            the read time-out of the write: no answer is waited for long after a loss.
+        """
+        self.check()
+        return min(WRITE_SECONDS, self.remaining + _GRACE)

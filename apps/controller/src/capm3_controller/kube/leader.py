@@ -110,6 +110,10 @@ class Elector:
             self.error = str(error)
             level = logging.WARNING if self.leading or error.status in (401, 403) else logging.INFO
             log.log(level, "The lease could not be read or written", extra={"facts": {"err": self.error}})
+        except Exception as error:
+            won = False
+            self.error = f"{type(error).__name__} (a bug)"
+            log.exception("The lease could not be understood")
         if won:
             self._renewed_at = begin
             self._fence.open(begin + self._terms.renew)

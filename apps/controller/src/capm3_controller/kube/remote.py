@@ -26,6 +26,7 @@ from capm3_controller.kube import endpoint as endpoints
 from capm3_controller.kube.breaker import Breaker
 from capm3_controller.kube.client import Client
 from capm3_controller.kube.endpoint import Endpoint, EndpointError
+from capm3_controller.kube.transport import Permit
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -81,7 +82,7 @@ class Remotes:
         """See `capm3_managers.ports.RemoteReader`."""
         return self._ask(cluster, lambda client: client.list(kinds.NODE, ALL_NAMESPACES, labels=labels)[0])
 
-    def patch_node(self, action: NodePatch) -> None:
+    def patch_node(self, action: NodePatch, *, permit: Permit | None = None) -> None:
         """A merge patch of a Node.
 
         Raises:
@@ -91,7 +92,8 @@ class Remotes:
         if action.resource_version:
             metadata = {**(patch.get("metadata") or {}), "resourceVersion": action.resource_version}
             patch = {**patch, "metadata": metadata}
-        answer = self._ask(action.cluster, lambda client: client.merge(kinds.NODE, Key("", action.name), patch))
+        key = Key("", action.name)
+        answer = self._ask(action.cluster, lambda client: client.merge(kinds.NODE, key, patch, permit=permit))
         if isinstance(answer, Unreachable):
             raise ApiError(0, answer.reason, answer.message)
 

@@ -11,7 +11,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -24,12 +24,16 @@ from capm3_controller.kube import answers
 from capm3_controller.kube import endpoint as endpoints
 from capm3_controller.kube.endpoint import Endpoint
 from capm3_controller.kube.ratelimit import UNLIMITED, TokenBucket
+from capm3_controller.kube.stream import Stream
 
 log = logging.getLogger(__name__)
 
 _KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
 _RENEW_PAUSE = 10.0
 _BUSY_TRIES = 3
+
+
+Permit = Callable[[], float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Call:
 
     Args:
         read_timeout: instead of the transport's own.
+        permit: asked right before the call is sent, after any waiting for the rate limit; raises when it may not be sent
+            any more, and gives the read time-out.
         watch: a stream: never retried, never compressed.
     """
 
@@ -64,6 +70,7 @@ class Call:
     body: Any = None
     content_type: str = "application/json"
     read_timeout: float | None = None
+    permit: Permit | None = dataclasses.field(default=None, repr=False)
     watch: bool = False
 
     def __str__(self) -> str:
@@ -124,7 +131,7 @@ class Transport:
 
     def stream(self, call: Call) -> Stream:
         """Sends a call whose answer is a line of JSON after the other."""
-        return Stream(call, self._send(call))
+        return Stream(str(call), self._send(call))
 
     def close(self) -> None:
         """Closes every idle connection; those in use close when their call ends."""
@@ -181,6 +188,7 @@ class Transport:
         if call.body is not None:
             body = orjson.dumps(call.body)
             headers["Content-Type"] = call.content_type
+        read = call.permit() if call.permit is not None else call.read_timeout or self._timeouts.read
         path = call.path + ("?" + urlencode(call.query) if call.query else "")
         return pool.request(
             call.method,
@@ -190,7 +198,7 @@ class Transport:
             preload_content=False,
             redirect=False,
             retries=False,
-            timeout=urllib3.Timeout(connect=self._timeouts.connect, read=call.read_timeout or self._timeouts.read),
+            timeout=urllib3.Timeout(connect=self._timeouts.connect, read=read),
         )
 
     def _renew(self) -> bool:
@@ -231,44 +239,6 @@ class Transport:
     def _count(self, code: str, method: str) -> None:
         if self._observer is not None:
             self._observer.request(code, method, self._host)
-
-
-class Stream:
-    """The answer of a watch: decoded lines; `close` may be called from another thread and ends it at once."""
-
-    def __init__(self, call: Call, response: urllib3.BaseHTTPResponse) -> None:
-        self._what = str(call)
-        self._response = response
-        self._closed = False
-
-    def __iter__(self) -> Iterator[Raw]:
-        rest = b""
-        while not self._closed:
-            try:
-                chunk = self._response.read1(65536, decode_content=True)
-            except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-                if self._closed:
-                    return
-                raise answers.no_answer(self._what, error) from None
-            if not chunk:
-                return
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                if line.strip():
-                    yield answers.decode(self._what, line)
-
-    def close(self) -> None:
-        """Ends the stream; a reader that waits in another thread returns."""
-        self._closed = True
-        try:
-            self._response.shutdown()
-        except Exception:
-            log.debug("The stream was closed already")
-
-    def release(self) -> None:
-        """Closes the connection; by the reading thread, when it is done."""
-        self._closed = True
-        self._response.close()
 
 
 def _asked_pause(call: Call, response: urllib3.BaseHTTPResponse) -> float:

@@ -21,9 +21,7 @@ from capm3_managers.ports import ApiError, Bmc, BmcError, BmcFailure
 from capm3_controller.kube import paths
 from capm3_controller.kube.client import Client
 from capm3_controller.kube.fence import Fence
-
-WRITE_TIMEOUT = 30.0
-_GRACE = 5.0
+from capm3_controller.kube.transport import Permit
 
 
 class Assumes(Protocol):
@@ -35,7 +33,7 @@ class Assumes(Protocol):
 class PatchesNodes(Protocol):
     """See `capm3_controller.kube.remote.Remotes`."""
 
-    def patch_node(self, action: NodePatch) -> None: ...
+    def patch_node(self, action: NodePatch, *, permit: Permit | None = None) -> None: ...
 
 
 class CountsActions(Protocol):
@@ -127,21 +125,20 @@ class _Pass:
 
     def create(self, obj: Raw) -> Raw:
         kind = paths.kind_of(obj)
-        return self._took_in(kind, self._hands.client.create(kind, obj, timeout=self._begin()))
+        return self._took_in(kind, self._hands.client.create(kind, obj, permit=self._begin()))
 
     def patch(self, kind: Kind, key: Key, patch: Raw, *, subresource: str = "") -> Raw:
-        timeout = self._begin()
+        permit = self._begin()
         self.lost = key == self._key
-        answer = self._hands.client.merge(kind, key, patch, subresource=subresource, timeout=timeout)
+        answer = self._hands.client.merge(kind, key, patch, subresource=subresource, permit=permit)
         self.lost = False
         return self._took_in(kind, answer)
 
     def delete(self, kind: Kind, key: Key, *, uid: str = "") -> None:
-        self._hands.client.delete(kind, key, uid=uid, timeout=self._begin())
+        self._hands.client.delete(kind, key, uid=uid, permit=self._begin())
 
     def patch_node(self, action: NodePatch) -> None:
-        self._begin()
-        self._hands.remote.patch_node(action)
+        self._hands.remote.patch_node(action, permit=self._begin())
 
     def hardware(self, action: Hardware) -> None:
         self._begin()
@@ -153,11 +150,11 @@ class _Pass:
             raise
         self.actions.append((action.op, "success"))
 
-    def _begin(self) -> float:
-        """Asks the fence; returns the read time-out, short enough that no answer is waited for long after a loss."""
+    def _begin(self) -> Permit:
+        """Asks the fence, now and again when the request is really sent."""
         self._hands.fence.check()
         self.writes += 1
-        return min(WRITE_TIMEOUT, self._hands.fence.remaining + _GRACE)
+        return self._hands.fence.permit
 
     def _took_in(self, kind: Kind, answer: Raw) -> Raw:
         if self._uid and meta.uid_of(answer) == self._uid:
