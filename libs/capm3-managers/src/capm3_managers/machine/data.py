@@ -38,6 +38,14 @@ def own_secrets(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     return draft
 
 
+def template_namespace(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
+    """Fills in ``spec.dataTemplate.namespace``; before the claim, so that both are one write."""
+    template = snapshot.view.spec.data_template
+    if template is None or template.namespace or snapshot.view.status.rendered_data is not None:
+        return draft
+    return draft.patch({"spec": {"dataTemplate": {"namespace": snapshot.key.namespace}}})
+
+
 def claim(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     """Makes the data claim, once."""
     template = snapshot.view.spec.data_template
@@ -50,8 +58,6 @@ def claim(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
             f'(namespace "{template.namespace}" does not match "{namespace}")'
         )
         return draft.wait(outcomes.METADATA_CROSS_NAMESPACE, message)
-    if not template.namespace:
-        draft = draft.patch({"spec": {"dataTemplate": {"namespace": namespace}}})
     if not template.name:
         return draft.wait(outcomes.METADATA_FAILED, "spec.dataTemplate.name: must be set")
     return draft if snapshot.claim is not None else draft.act(Create(_claim(snapshot), exists_ok=True))

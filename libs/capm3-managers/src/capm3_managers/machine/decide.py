@@ -41,6 +41,7 @@ STEPS = (
     gate.bootstrap,
     associate.refused,
     data.own_secrets,
+    data.template_namespace,
     associate.associate,
     associate.watch_over,
     data.claim,

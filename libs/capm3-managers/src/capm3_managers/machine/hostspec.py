@@ -26,18 +26,23 @@ def spec(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     if host is None:
         return draft
     status = draft.wanted.get("status") or {}
-    if status.get("userData") and not _has_image(host) and not has_source(snapshot):
+    if status.get("userData") and not has_image(host) and not has_source(snapshot):
         return draft.wait(snapshot.update_failed, no_source(snapshot))
     patch = smallest(host, deployment(snapshot, host, status))
     return draft.act(send(host, patch)) if patch else draft
 
 
 def claim(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
-    """Makes the machine the host's consumer; without a data template the host can be provisioned at once."""
+    """Makes the machine the host's consumer; without a data template the host can be provisioned at once.
+
+    From the first moment the host must not be moved without its cluster; a host that somebody paused may be.
+    """
     patch: Raw = {
         "metadata": {"labels": {names.CLUSTER_NAME_LABEL: snapshot.cluster_name, names.NODE_REUSE_LABEL: None}},
         "spec": {"consumerRef": _consumer(snapshot)},
     }
+    if names.HOST_PAUSED_ANNOTATION not in hosts.marks(host):
+        patch["metadata"]["annotations"] = {names.BLOCK_MOVE_ANNOTATION: ""}
     if snapshot.view.spec.data_template is None:
         patch["spec"].update(deployment(snapshot, host, status)["spec"])
     return patch
@@ -53,7 +58,7 @@ def deployment(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
     wanted: Raw = {"consumerRef": _consumer(snapshot), "online": True}
     if view.automated_cleaning_mode:
         wanted["automatedCleaningMode"] = view.automated_cleaning_mode
-    if _has_image(host) or not status.get("userData"):
+    if has_image(host) or not status.get("userData"):
         return {"spec": wanted}
     if view.image.url:
         wanted["image"] = _image(snapshot)
@@ -134,7 +139,8 @@ def _consumer(snapshot: Snapshot) -> Raw:
     }
 
 
-def _has_image(host: Raw) -> bool:
+def has_image(host: Raw) -> bool:
+    """Whether somebody said already what runs on the host."""
     return bool(hosts.part(host, "spec", "image") or hosts.part(host, "spec", "customDeploy"))
 
 

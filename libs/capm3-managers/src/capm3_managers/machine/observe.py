@@ -1,7 +1,9 @@
 """Reads what a pass over a Metal3Machine needs, and no more than its state calls for.
 
-Apart from `decide`, which reads nothing. Reads that decide about a host are live; the choice itself is made from the cache
-and only what was chosen is read again, so that a claim costs the same whatever the number of hosts.
+Apart from `decide`, which reads nothing. A host is read live before it is claimed, written to for the first time or let go;
+passes that only follow a host that is ours take it from the cache, whose next change wakes them again. The choice itself is
+made from the cache and only what was chosen is read again, so that a claim costs the same whatever the number of hosts;
+why that is safe, is ADR 0005.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from capm3_api.model import Raw
 
 from capm3_managers import hosts, owners
 from capm3_managers.env import Env
-from capm3_managers.machine import gate, nodereuse, providerid, selection
+from capm3_managers.machine import gate, hostspec, nodereuse, providerid, selection
 from capm3_managers.machine.snapshot import Snapshot
 from capm3_managers.manager import Ports
 from capm3_managers.ports import Reader
@@ -32,7 +34,7 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
     snapshot = _relatives(reader, obj)
     if not gate.is_open(snapshot):
         return snapshot
-    snapshot = _with_host(reader, snapshot)
+    snapshot = _with_host(reader, snapshot, live=snapshot.deleting)
     if snapshot.deleting:
         return _deletion(reader, snapshot)
     if _paused_or_early(snapshot):
@@ -41,7 +43,13 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
         snapshot = _candidates(reader, snapshot, env)
     if snapshot.observed is None or snapshot.deleting:
         return snapshot
-    snapshot = _data(reader, snapshot)
+    return _running(ports, _data(reader, snapshot))
+
+
+def _running(ports: Ports, snapshot: Snapshot) -> Snapshot:
+    """The host once more before it is written to, and the workload cluster once the host runs."""
+    if _handover_is_due(snapshot):
+        snapshot = _with_host(ports.reader, snapshot, live=True)
     if providerid.is_due(snapshot):
         snapshot = dataclasses.replace(snapshot, nodes=ports.remote.nodes(snapshot.cluster_key))
     return snapshot
@@ -57,9 +65,16 @@ def _relatives(reader: Reader, obj: Raw) -> Snapshot:
     return Snapshot(observed=obj, machine=machine, cluster=cluster, metal3cluster=metal3cluster)
 
 
-def _with_host(reader: Reader, snapshot: Snapshot) -> Snapshot:
+def _with_host(reader: Reader, snapshot: Snapshot, *, live: bool) -> Snapshot:
+    """The annotation's host; the cache's word counts only while it says that the host is ours, as it was before."""
     key = snapshot.host_key
-    return dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key, live=True)) if key else snapshot
+    if key is None:
+        return snapshot
+    if not live:
+        known = dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key))
+        if known.holds_host and known.was_associated:
+            return known
+    return dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key, live=True))
 
 
 def _paused_or_early(snapshot: Snapshot) -> bool:
@@ -74,19 +89,27 @@ def _claim_is_due(snapshot: Snapshot) -> bool:
     return not snapshot.holds_host or not snapshot.was_associated
 
 
+def _handover_is_due(snapshot: Snapshot) -> bool:
+    """Whether this pass may give the host its image and data, a write that happens once and is not made on an old view."""
+    host, data = snapshot.host, snapshot.data
+    if host is None or hostspec.has_image(host) or not snapshot.was_associated:
+        return False
+    return snapshot.view.spec.data_template is None or hosts.part(data or {}, "status").get("ready") is True
+
+
 def _candidates(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
     """A fresh look at the machine itself, at hosts that are its own already, and at what it may claim."""
     own = reader.get(kinds.METAL3_MACHINE, snapshot.key, live=True)
     if own is None or meta.uid_of(own) != meta.uid_of(snapshot.observed or {}):
         return Snapshot(None)
-    snapshot = _with_host(reader, dataclasses.replace(snapshot, observed=own, host=None))
+    snapshot = _with_host(reader, dataclasses.replace(snapshot, observed=own, host=None), live=True)
     if snapshot.deleting:
         return _deletion(reader, snapshot)
     target = snapshot.host
     if not snapshot.annotation:
         snapshot = dataclasses.replace(snapshot, choice=_choice(reader, snapshot, env))
         chosen = snapshot.choice.host if snapshot.choice else None
-        snapshot = dataclasses.replace(snapshot, mine=_mine(reader, snapshot, live=chosen is not None))
+        snapshot = dataclasses.replace(snapshot, mine=_mine(reader, snapshot))
         target = chosen
     return _with_secret(reader, snapshot, target)
 
@@ -124,13 +147,20 @@ def _wish(reader: Reader, snapshot: Snapshot, env: Env) -> selection.Wish | str:
     )
 
 
-def _mine(reader: Reader, snapshot: Snapshot, *, live: bool) -> tuple[Raw, ...]:
-    """Hosts that have this machine as consumer: by the cache, and live among those of the cluster."""
+def _mine(reader: Reader, snapshot: Snapshot, *, search: bool = False) -> tuple[Raw, ...]:
+    """Hosts that have this machine as consumer: those that the cache names, read again.
+
+    The cache is enough: this program writes the machine's annotation first, so a host that the cache does not show yet as
+    ours can only be found by a machine that knows it already (ADR 0005).
+
+    Args:
+        search: look among the cluster's hosts on the API server too, which costs a list.
+    """
     namespace, name = snapshot.key.namespace, snapshot.key.name
     index = ("consumer", f"{kinds.METAL3_MACHINE.kind}/{name}")
     found = {meta.key_of(host) for host in reader.list(kinds.BARE_METAL_HOST, namespace, index=index)}
     fresh = [reader.get(kinds.BARE_METAL_HOST, key, live=True) for key in sorted(found)]
-    if live and snapshot.cluster_name:
+    if search and snapshot.cluster_name:
         labels = {names.CLUSTER_NAME_LABEL: snapshot.cluster_name}
         fresh += list(reader.list(kinds.BARE_METAL_HOST, namespace, labels=labels, live=True))
     ours = [host for host in fresh if host is not None and hosts.is_consumed_by(host, snapshot.observed or {})]
@@ -146,13 +176,12 @@ def _with_secret(reader: Reader, snapshot: Snapshot, host: Raw | None) -> Snapsh
 
 
 def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
-    """Claim and Metal3Data; a claim that the cache does not show is looked for once more before one is made."""
+    """Claim and Metal3Data; making a claim that the cache does not show yet does no harm, its name is fixed."""
     if snapshot.view.spec.data_template is None and snapshot.view.status.rendered_data is None:
         return snapshot
     claim = None
     if snapshot.view.status.rendered_data is None:
         claim = reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key)
-        claim = claim or reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True)
     known = snapshot.view.status.rendered_data
     name = known.name if known else hosts.text(claim or {}, "status", "renderedData", "name")
     data = reader.get(kinds.METAL3_DATA, Key(snapshot.key.namespace, name)) if name else None
@@ -160,12 +189,16 @@ def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
 
 
 def _deletion(reader: Reader, snapshot: Snapshot) -> Snapshot:
-    """Everything that is still held: hosts, the Secret's label, the data claim; and for whom the host may be kept."""
+    """Everything that is still held: hosts, the Secret's label, the data claim; and for whom the host may be kept.
+
+    A machine without annotation may have been left by the Go program after it wrote the host and before the machine; this
+    is the last chance to find that host.
+    """
     if names.MACHINE_FINALIZER not in (snapshot.view.metadata.finalizers or []):
         return snapshot
     snapshot = dataclasses.replace(
         snapshot,
-        mine=_mine(reader, snapshot, live=True),
+        mine=_mine(reader, snapshot, search=not snapshot.annotation),
         claim=reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True),
     )
     held = snapshot.host if snapshot.holds_host else next(iter(snapshot.mine), None)
