@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from capm3_api import kinds
+from capm3_api import kinds, meta
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
 
 from capm3_managers import hosts
+from capm3_managers import owners as references
 from capm3_managers.ippool import flavours
 
 IndexFunction = Callable[[Raw], Iterable[str]]
@@ -19,29 +20,29 @@ IndexFunction = Callable[[Raw], Iterable[str]]
 
 def owners(obj: Raw) -> Iterable[str]:
     """``Kind/name`` of every owner reference."""
-    for owner in (obj.get("metadata") or {}).get("ownerReferences") or []:
+    for owner in references.references(obj):
         yield f"{owner.get('kind')}/{owner.get('name')}"
 
 
 def consumer(host: Raw) -> Iterable[str]:
     """``Kind/name`` of a host's consumer."""
-    ref = (host.get("spec") or {}).get("consumerRef")
-    if ref:
+    ref = hosts.consumer(host)
+    if ref is not None:
         yield f"{ref.get('kind')}/{ref.get('name')}"
 
 
 def credentials(host: Raw) -> Iterable[str]:
     """Name of the Secret with the credentials of a host's BMC."""
-    name = ((host.get("spec") or {}).get("bmc") or {}).get("credentialsName")
+    name = hosts.text(host, "spec", "bmc", "credentialsName")
     if name:
         yield name
 
 
 def template(obj: Raw) -> Iterable[str]:
     """The Metal3DataTemplate that a claim or a data object names."""
-    name = ((obj.get("spec") or {}).get("template") or {}).get("name")
+    name = hosts.text(obj, "spec", "template", "name")
     if name:
-        yield str(name)
+        yield name
 
 
 def pool(obj: Raw) -> Iterable[str]:
@@ -54,17 +55,17 @@ def pool(obj: Raw) -> Iterable[str]:
 
 def address_prefix(obj: Raw) -> Iterable[str]:
     """What stands before the address in the name of an IPAddress: the ``namePrefix`` of its pool."""
-    address = str((obj.get("spec") or {}).get("address") or "").replace(":", "-").replace(".", "-").rstrip("-")
-    head, found, _ = str((obj.get("metadata") or {}).get("name") or "").rpartition(f"-{address}")
+    address = hosts.text(obj, "spec", "address").replace(":", "-").replace(".", "-").rstrip("-")
+    head, found, _ = meta.key_of(obj).name.rpartition(f"-{address}")
     if found:
         yield head
 
 
 def pool_cluster(obj: Raw) -> Iterable[str]:
     """``spec.clusterName`` of an IPPool."""
-    name = (obj.get("spec") or {}).get("clusterName")
+    name = hosts.text(obj, "spec", "clusterName")
     if name:
-        yield str(name)
+        yield name
 
 
 INDEXES: Mapping[Kind, Mapping[str, IndexFunction]] = {

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from capm3_api.meta import Key
+from capm3_managers import considering
 from capm3_managers.env import Env
 from capm3_managers.manager import Manager, Ports
 from capm3_managers.plan import Plan
@@ -102,8 +103,7 @@ class Loop:
 
     def _pass(self, key: Key) -> Result:
         env = self._env()
-        snapshot: Any = self.manager.observe(self._ports, key, env)
-        plan = self.manager.decide(snapshot, env)
+        snapshot, plan = considering.consider(self.manager, self._ports, key, env)
         return self._executor.run(self.manager, snapshot, plan, env)
 
     def _finished(self, key: Key, result: Result, seconds: float) -> str:

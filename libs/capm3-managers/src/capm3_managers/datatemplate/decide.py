@@ -73,7 +73,7 @@ def _entries(snapshot: Snapshot, template: Raw) -> dict[str, int]:
     found = {serve.claim_name(data): serve.index_of(data) for data in snapshot.datas if not serve.is_let_go(data)}
     alive = {meta.key_of(claim).name for claim in snapshot.claims if not _is_leaving(claim)}
     known = {serve.claim_name(data) for data in snapshot.datas}
-    for entry in (template.get("status") or {}).get("indexes") or []:
+    for entry in indexes.listed(template):
         name = entry.get("name")
         if name in alive and name not in known:
             found[name] = entry.get("index")
@@ -82,7 +82,7 @@ def _entries(snapshot: Snapshot, template: Raw) -> dict[str, int]:
 
 def _same(template: Raw, entries: dict[str, int]) -> bool:
     status: dict[str, Any] = template.get("status") or {}
-    listed = {entry.get("name"): entry.get("index") for entry in status.get("indexes") or []}
+    listed = {entry.get("name"): entry.get("index") for entry in indexes.listed(template)}
     return listed == entries and bool(status.get("lastUpdated"))
 
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from capm3_api.model import Raw
+
+from capm3_managers import hosts
+
 LIMIT = 512
 """Entries that ``status.indexes`` may have; a claim beyond it is refused with a reason."""
+
+
+def listed(template: Raw) -> list[Raw]:
+    """The entries of ``status.indexes``; others than objects are left out."""
+    found = hosts.part(template, "status").get("indexes")
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def free(used: Iterable[int]) -> Iterator[int]:

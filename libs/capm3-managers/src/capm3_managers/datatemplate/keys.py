@@ -11,10 +11,11 @@ from capm3_api import meta
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
+from capm3_managers import hosts
 from capm3_managers.ports import Reader
 
 
 def template_of(obj: Raw, reader: Reader) -> Sequence[Key]:
     """The template in ``spec.template``, always in the object's own namespace."""
-    name = ((obj.get("spec") or {}).get("template") or {}).get("name")
-    return [Key(meta.key_of(obj).namespace, str(name))] if name else []
+    name = hosts.text(obj, "spec", "template", "name")
+    return [Key(meta.key_of(obj).namespace, name)] if name else []

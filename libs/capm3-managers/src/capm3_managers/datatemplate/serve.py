@@ -40,7 +40,7 @@ def waiting(snapshot: Snapshot) -> Served:
     by_claim = {claim_name(data): data for data in snapshot.datas}
     new = [claim for claim in ready if meta.key_of(claim).name not in by_claim and _refusal(claim, snapshot) is None]
     used = {index for data in snapshot.datas if (index := index_of(data)) is not None}
-    listed = ((snapshot.observed or {}).get("status") or {}).get("indexes") or []
+    listed = indexes.listed(snapshot.observed or {})
     room = indexes.assign([meta.key_of(claim).name for claim in new], used | _reserved(snapshot, listed, by_claim))
     actions: list[Action] = []
     for claim in ready:

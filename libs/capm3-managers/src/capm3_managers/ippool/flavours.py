@@ -7,12 +7,12 @@ behaviour facts on IPAM, 1 and 3.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 from capm3_api import kinds, meta
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
+
+from capm3_managers import hosts
 
 POOL_FINALIZER = "ippool.ipam.metal3.io"
 REQUEST_ANNOTATION = "ipAddress"
@@ -50,23 +50,23 @@ class Flavour:
 
     def pool_name(self, obj: Raw) -> str:
         """The IPPool that a claim or an address names; ``""`` when it names a pool of another provider."""
-        ref: Mapping[str, Any] = (obj.get("spec") or {}).get(self.pool_field) or {}
+        ref = hosts.part(obj, "spec", self.pool_field)
         if self.typed_pool and (ref.get("apiGroup"), ref.get("kind")) != (kinds.METAL3_IPAM, kinds.IP_POOL.kind):
             return ""
         return str(ref.get("name") or "")
 
     def foreign_namespace(self, obj: Raw) -> str:
         """The other namespace in which a claim looks for its pool, ``""`` when it stays in its own."""
-        namespace = str(((obj.get("spec") or {}).get(self.pool_field) or {}).get("namespace") or "")
+        namespace = str(hosts.part(obj, "spec", self.pool_field).get("namespace") or "")
         return "" if namespace == meta.key_of(obj).namespace else namespace
 
     def claim_name(self, address: Raw) -> str:
         """The claim that an address answers."""
-        return str(((address.get("spec") or {}).get(self.claim_field) or {}).get("name") or "")
+        return str(hosts.part(address, "spec", self.claim_field).get("name") or "")
 
     def answer(self, claim: Raw) -> str:
         """The name of the address that a claim was given; ``""`` while there is none."""
-        return str(((claim.get("status") or {}).get(self.answer_field) or {}).get("name") or "")
+        return str(hosts.part(claim, "status", self.answer_field).get("name") or "")
 
     def reference(self, name: str, namespace: str) -> Raw:
         """How claim and address name each other."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from capm3_api.meta import Key
 
-from capm3_managers import execute, watches
+from capm3_managers import considering, execute, watches
 from capm3_managers.env import Env
 from capm3_managers.manager import Manager, Ports
 from capm3_managers.plan import Plan
@@ -246,10 +246,9 @@ class Scenario:
         name, key = entry
         manager, env = self.managers[name], self.env()
         try:
-            snapshot = manager.observe(self._ports, key, env)
+            return considering.consider(manager, self._ports, key, env)
         except ApiError as error:
             return None, error
-        return snapshot, manager.decide(snapshot, env)
 
     def _execute(self, entry: Entry, snapshot: Any, plan: Plan | ApiError) -> Pass:
         name, key = entry
