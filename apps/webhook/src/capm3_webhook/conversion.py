@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from capm3_api import conversion, kinds, meta
+from capm3_api import conversion, kinds, meta, schema_types
 from capm3_api.model import Raw
-from capm3_api.validation import values
 
 API_VERSION = "apiextensions.k8s.io/v1"
 _KINDS = {kind.kind for kind in kinds.OURS}
@@ -77,9 +76,11 @@ def _one(obj: Any, wanted: str, on_bug: Bug) -> Raw:
 def _checked(obj: Raw, wanted: str) -> str:
     """What the object is called in messages; raises when it is no object that can be converted to `wanted`."""
     kind, api_version = _text(obj.get("kind")), _text(obj.get("apiVersion"))
-    key = meta.Key(_text(values.at(obj, "metadata", "namespace")), _text(values.at(obj, "metadata", "name")))
-    named = f"{kind} {key}"
+    named = f"{kind} {meta.key_of(obj)}"
+    wrong = schema_types.wrong(schema_types.OBJECT_META, obj.get("metadata"), "metadata")
     group, _, version = api_version.rpartition("/")
+    if wrong:
+        raise Unconvertible(f"{named}: {wrong[0].text()}")
     if not kind:
         raise Unconvertible(
             f"Object 'Kind' is missing in an object of {api_version or 'no apiVersion'}{named.rstrip('/')}"

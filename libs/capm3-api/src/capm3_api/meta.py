@@ -137,9 +137,10 @@ def group_of(api_version: str) -> str:
 
 
 def key_of(raw: Mapping[str, Any]) -> Key:
-    """Namespace and name of a raw object."""
-    metadata = raw.get("metadata") or {}
-    return Key(metadata.get("namespace") or "", metadata.get("name") or "")
+    """Namespace and name of a raw object; a value that is no text counts as empty."""
+    metadata = raw.get("metadata")
+    found = [metadata.get(part) if isinstance(metadata, Mapping) else None for part in ("namespace", "name")]
+    return Key(*(value if isinstance(value, str) else "" for value in found))
 
 
 def uid_of(raw: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ sexagesimal numbers and dates), because ``on: yes`` or a MAC address of digits a
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 import re
 import sys
@@ -21,8 +22,9 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
 _FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_INT = re.compile(r"[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)\Z", re.ASCII)
+_INT = re.compile(r"[-+]?(0[bB][01]+|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)\Z", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z", re.ASCII)
+_NUMERIC = frozenset("+-.0123456789")
 _STRING = "tag:yaml.org,2002:str"
 _RESOLVER = yaml.resolver.Resolver()
 
@@ -182,14 +184,16 @@ def scalar(node: Any) -> Any:
 
 
 def _number(text: str) -> Any:
-    if _INT.match(text):
-        digits = text.replace("_", "")
-        if re.fullmatch(r"[-+]?0[0-7]+", digits):
-            return int(digits, 8)
-        try:
-            return int(digits, 0)
-        except ValueError:
-            return text
-    if _FLOAT.match(text):
-        return float(text)
+    """A number, or the text itself: underscores do not count, and what no float can hold stays a text."""
+    digits = text.replace("_", "")
+    if text[:1] not in _NUMERIC:
+        return text
+    if _INT.match(digits):
+        octal = re.fullmatch(r"[-+]?0[0-7]+", digits)
+        found = int(digits, 8) if octal else int(digits, 0)
+        return found if -(2**63) <= found < 2**64 else float(found)
+    if _FLOAT.match(digits):
+        number = float(digits)
+        whole = "e" not in digits.lower() and "." not in digits
+        return text if math.isinf(number) else int(number) if whole else number
     return text

@@ -53,8 +53,7 @@ class Result:
 
 def title(document: Document) -> str:
     """Kind and name, as messages call an object."""
-    metadata = document.raw.get("metadata")
-    key = meta.key_of({"metadata": metadata if isinstance(metadata, dict) else {}})
+    key = meta.key_of(document.raw)
     return f"{document.raw.get('kind') or 'document'} {key.name or '(without a name)'}"
 
 
@@ -89,8 +88,7 @@ def as_json(results: Sequence[Result]) -> str:
 
 def _json(result: Result) -> dict[str, Any]:
     document = result.document
-    metadata = document.raw.get("metadata")
-    key = meta.key_of({"metadata": metadata if isinstance(metadata, dict) else {}})
+    key = meta.key_of(document.raw)
     return {
         "file": document.file,
         "document": document.index,

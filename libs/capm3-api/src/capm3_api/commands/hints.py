@@ -17,6 +17,7 @@ from capm3_api.validation.errors import FieldError
 from capm3_api.validation.values import at
 
 _OLD = re.compile(r"v1alpha\d+\Z")
+_MISTYPED = re.compile(r"must be of type (string|integer|boolean)\b")
 _VARIABLE = re.compile(r"\$\{[A-Za-z_]")
 
 RENAMED = {
@@ -42,6 +43,9 @@ def for_error(obj: Raw, error: FieldError) -> str:
         return _old_version(obj)
     if isinstance(value, str) and _VARIABLE.search(value):
         return "this looks like a template variable: render the manifest first, as with 'clusterctl generate'"
+    wanted = _MISTYPED.search(error.message)
+    if wanted:
+        return _requoted(value, wanted[1])
     if re.search(r"\.parameters\[\d+\]\.value\Z", error.path) and "must be of type object" in error.message:
         return (
             "v1beta2 takes only objects here; a plain value as in 'miimon: 100' can be written in a "
@@ -52,6 +56,20 @@ def for_error(obj: Raw, error: FieldError) -> str:
     if error.path.endswith(".parameters") and error.message.startswith("Required"):
         return "v1beta2 wants parameters on every bond; v1beta1 does not"
     return ""
+
+
+def _requoted(value: Any, wanted: str) -> str:
+    """The mend for a value that YAML reads as another type than was meant; ``""`` for any other."""
+    if wanted == "string" and isinstance(value, (bool, int, float)):
+        return "YAML reads this as a number or as true or false: put it in quotes"
+    if wanted == "integer" and isinstance(value, str) and re.fullmatch(r"[-+]?[0-9]+", value, re.ASCII):
+        return f"write it without quotes: {value}"
+    if wanted == "boolean" and isinstance(value, str) and value.lower() in _BOOLEANS:
+        return f"write it without quotes: {_BOOLEANS[value.lower()]}"
+    return ""
+
+
+_BOOLEANS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 
 
 def for_lost(schema: Mapping[str, Any], obj: Raw, path: str) -> str:

@@ -87,7 +87,7 @@ def _placed(document: Document, namespace: str) -> Document:
     """The document with a namespace, as kubectl would send it."""
     raw = document.raw
     metadata = raw.get("metadata")
-    if document.problem or not isinstance(metadata, dict) or metadata.get("namespace"):
+    if document.problem or not isinstance(metadata, dict) or metadata.get("namespace") not in (None, ""):
         return document
     placed: Raw = {**raw, "metadata": {**metadata, "namespace": namespace}}
     return Document(document.file, document.index, document.line, placed, document.lines, repeated=document.repeated)
