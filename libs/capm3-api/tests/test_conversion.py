@@ -35,7 +35,7 @@ def test_every_recorded_conversion_agrees_or_differs_for_a_registered_reason() -
     rows = list(vectors_conversion.compare(VECTORS))
     assert [row for row in rows if row[1] == "differing"] == []
     assert len(rows) > 330
-    assert sum(row[1] == "agreed" for row in rows) > 260
+    assert sum(row[1] == "agreed" for row in rows) > 250
 
 
 def test_every_registered_reason_is_met_by_a_recording() -> None:

@@ -15,6 +15,7 @@ from capm3_api.conversion.machinery import (
     Field,
     Rule,
     Shape,
+    copied,
     expect,
     same,
     written,
@@ -74,7 +75,7 @@ def list_to_map(shape: Shape) -> Rule:
     return down
 
 
-FAILURE_DOMAIN = Shape((same("controlPlane", bool), same("attributes", dict)))
+FAILURE_DOMAIN = Shape((copied("controlPlane", bool), same("attributes", dict)))
 FAILURE_DOMAINS = Field(
     "failureDomains",
     "failureDomains",

@@ -100,9 +100,25 @@ def _up(obj: Mapping[str, Any], kind: str) -> Raw:
         del annotations[DATA]
     back = spoke.shape.convert(body, "down")
     model = v1beta1.KINDS[kind]
-    if tidy.tidy(model, back, soft=True) != tidy.tidy(model, _body(obj), soft=True):
+    loses = tidy.tidy(model, back, soft=True) != tidy.tidy(model, _body(obj), soft=True)
+    if loses or _forgets_empty(_body(obj).get("spec"), back.get("spec")):
         annotations[OLD_DATA] = _dumped(OLD, kind, _body(obj))
     return _whole(NEW, kind, metadata, annotations, body)
+
+
+def _forgets_empty(written: Any, back: Any) -> bool:
+    """Whether an empty list or object, a zero or a false that somebody wrote would not be read again.
+
+    It means nothing, but an applier that does not find it applies it for ever, and counts the generation up each time.
+    """
+    if isinstance(written, dict) and written:
+        inner = back if isinstance(back, dict) else {}
+        return any(_forgets_empty(value, inner.get(key)) for key, value in written.items())
+    if isinstance(written, list) and written:
+        if not isinstance(back, list) or len(back) != len(written):
+            return False
+        return any(_forgets_empty(*pair) for pair in zip(written, back, strict=True))
+    return back is None and written is not None and written != ""
 
 
 def _down(obj: Mapping[str, Any], kind: str) -> Raw:

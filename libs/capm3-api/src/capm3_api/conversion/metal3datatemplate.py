@@ -41,7 +41,7 @@ METADATA = Shape(
         parts("namespaces", _entries()),
         parts(
             "indexes",
-            Shape((copied("key"), same("offset", int), same("step", int), same("prefix"), same("suffix"))),
+            Shape((copied("key"), copied("offset", int), same("step", int), same("prefix"), same("suffix"))),
         ),
         parts("ipAddressesFromIPPool", FROM_POOL, new="ipAddressesFromPool"),
         parts("prefixesFromIPPool", FROM_POOL, new="prefixesFromPool"),

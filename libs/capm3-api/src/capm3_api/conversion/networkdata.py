@@ -1,6 +1,8 @@
 """``spec.networkData`` of a Metal3DataTemplate between the versions (behaviour facts on CAPM3, section 2.7).
 
-Apart from the metadata, with which it shares no shape. One table serves IPv4 and IPv6.
+Apart from the metadata, with which it shares no shape. One table serves IPv4 and IPv6. Go also writes empty values into
+the entries of v1beta1 lists; here they are left out: appliers replace such lists as a whole, so an entry that is not
+read as it was written would be applied again for ever.
 """
 
 from __future__ import annotations
@@ -15,12 +17,10 @@ from capm3_api.conversion.machinery import (
     Shape,
     copied,
     expect,
-    forced,
     nested,
-    non_zero,
-    null_when_absent,
     part,
     parts,
+    pointer,
     required,
     same,
     struct,
@@ -41,14 +41,13 @@ def _pool_up(value: Any) -> Any:
 
 
 def _pool_down(value: Any) -> Any:
-    result = {} if value is OMIT else POOL.convert(value, "down")
-    return {"apiGroup": None, "kind": "", "name": "", **result}
+    return OMIT if value is OMIT else {"kind": "", "name": "", **POOL.convert(value, "down")}
 
 
 POOL_REF = Field("fromPoolRef", "fromPoolRef", _pool_up, _pool_down)
 
 
-def _section(name: str, shape: Shape) -> Field:
+def _section(name: str, shape: Shape, *, in_list: bool = False) -> Field:
     """Rules of links, networks and services: in v1beta2 absent when v1beta1 has nothing in it at all.
 
     An empty list or text in it counts as something, as in Go.
@@ -59,10 +58,10 @@ def _section(name: str, shape: Shape) -> Field:
             return OMIT
         return shape.convert(value, "up")
 
-    return Field(name, name, up, written(shape, "down"))
+    return Field(name, name, up, pointer(shape, "down") if in_list else written(shape, "down"))
 
 
-MAC = Shape((forced("string", ""), forced("fromHostInterface", ""), part("fromAnnotation", ANNOTATION, struct)))
+MAC = Shape((same("string"), same("fromHostInterface"), part("fromAnnotation", ANNOTATION, struct)))
 LINK = (copied("id"), same("name"), same("mtu", int), part("macAddress", MAC, written))
 
 
@@ -91,7 +90,7 @@ BOND = Shape(
         *LINK,
         copied("bondMode"),
         same("bondXmitHashPolicy"),
-        Field("bondLinks", "bondLinks", non_zero(list), null_when_absent(non_zero(list))),
+        same("bondLinks", list),
         Field("parameters", "parameters", _parameters_up, _parameters_down),
     )
 )
@@ -108,9 +107,9 @@ GATEWAY = Shape((copied("string"), same("fromIPPool"), POOL_REF, part("fromPoolA
 ROUTE = Shape(
     (
         copied("network"),
-        same("prefix", int),
+        copied("prefix", int),
         nested("gateway", GATEWAY),
-        _section("services", SERVICES),
+        _section("services", SERVICES, in_list=True),
     )
 )
 ON_LINK = (copied("id"), copied("link"), parts("routes", ROUTE))
@@ -119,7 +118,7 @@ FROM_POOL = (POOL_REF, part("fromPoolAnnotation", ANNOTATION, struct))
 NETWORKS = Shape(
     (
         parts("ipv4", Shape((*ON_LINK, *FROM_POOL, same("ipAddressFromIPPool")))),
-        parts("ipv6", Shape((*ON_LINK, *FROM_POOL, forced("ipAddressFromIPPool", "")))),
+        parts("ipv6", Shape((*ON_LINK, *FROM_POOL, same("ipAddressFromIPPool")))),
         parts("ipv4DHCP", DHCP),
         parts("ipv6DHCP", DHCP),
         parts("ipv6SLAAC", DHCP),

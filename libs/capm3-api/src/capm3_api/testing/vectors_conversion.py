@@ -23,6 +23,7 @@ Row = tuple[str, str, str]
 Path = tuple[str | int, ...]
 ABSENT: Any = object()
 _ANNOTATIONS: Path = ("metadata", "annotations")
+_ZEROS = ("offset", "prefix", "controlPlane")
 _EMPTY_ENUMS = ("checksumType", "format", "bondXmitHashPolicy")
 
 
@@ -54,6 +55,15 @@ def _empty_enum(case: Case, found: Difference) -> bool:
     return case.to == hub.OLD and left_out and found.path[-1] in _EMPTY_ENUMS
 
 
+def _empty_in_list(case: Case, found: Difference) -> bool:
+    in_list = any(isinstance(part, int) for part in found.path)
+    return case.to == hub.OLD and in_list and found.ours is ABSENT and _means_nothing(found.theirs)
+
+
+def _means_nothing(value: Any) -> bool:
+    return all(map(_means_nothing, value.values())) if isinstance(value, dict) else value in ("", False, None, [])
+
+
 def _old_data(case: Case, found: Difference) -> bool:
     added = found.theirs is ABSENT and found.path == (*_ANNOTATIONS, hub.OLD_DATA)
     return case.to == hub.NEW and added and _comes_back(case)
@@ -76,6 +86,24 @@ def _edited(case: Case, found: Difference) -> bool:
     return case.to == hub.NEW and checksum and at(case.source, found.path) == found.ours
 
 
+def _explicit_zero(case: Case, found: Difference) -> bool:
+    """Zero or false that the source writes; the two versions hold failure domains in different shapes."""
+    if found.theirs is not ABSENT or found.ours not in (0, False) or found.path[-1] not in _ZEROS:
+        return False
+    if found.path[-1] != "controlPlane":
+        return bool(at(case.source, found.path) == found.ours)
+    *outer, entry, key = found.path
+    name = at(case.ours, (*outer, entry, "name")) if case.to == hub.NEW else entry
+    domains = at(case.source, tuple(outer))
+    written = domains.get(name) if isinstance(domains, dict) else _named(domains, name)
+    return isinstance(written, dict) and written.get(key) == found.ours
+
+
+def _named(items: Any, name: Any) -> Any:
+    found = items if isinstance(items, list) else []
+    return next((item for item in found if isinstance(item, dict) and item.get("name") == name), None)
+
+
 def _unknown(case: Case, found: Difference) -> bool:
     models = v1beta1.KINDS if case.to == hub.NEW else v1beta2.KINDS
     known = tidy.tidy(models[case.kind], case.source, known_only=True)
@@ -85,10 +113,15 @@ def _unknown(case: Case, found: Difference) -> bool:
 
 RULES: Mapping[str, tuple[Explains, str]] = {
     "conversion-empty-enums": (_empty_enum, "v1beta1 has no empty texts that its own enums refuse"),
+    "conversion-empty-in-lists": (_empty_in_list, "entries of v1beta1 lists have no empty values that nobody wrote"),
     "conversion-old-data": (_old_data, "what v1beta2 cannot hold is kept in an annotation and comes back"),
     "conversion-new-data": (_new_data, "what v1beta1 cannot hold is kept for all kinds and comes back"),
     "conversion-restored": (_restored, "all that the preserved data have comes back, not two fields only"),
     "conversion-edit-wins": (_edited, "a checksum that was set in v1beta1 wins over preserved data without one"),
+    "conversion-explicit-zero": (
+        _explicit_zero,
+        "a zero or false that was written is written in the other version too",
+    ),
     "conversion-unknown-fields": (_unknown, "fields that neither version knows survive"),
 }
 """Why a difference is meant, by its id in the table of differences."""
