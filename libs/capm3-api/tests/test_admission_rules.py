@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from capm3_api import defaults, kinds, names
+from capm3_api import defaults, kinds, names, schemas
 from capm3_api.validation import rules
 from capm3_api.validation.values import normal
 
@@ -42,6 +42,18 @@ def at_spec(kind, path):
 
 def test_every_kind_of_ours_has_a_row_of_rules():
     assert set(rules.CHECKS) == {kind.kind for kind in kinds.OURS}
+
+
+def test_the_tables_below_run_on_every_kind_that_embeds_a_machine_spec():
+    def places(schema, path=()):
+        properties = schema.get("properties") or {}
+        if {"image", "customDeploy"} <= set(properties):
+            yield path
+        for name, child in properties.items():
+            yield from places(child, (*path, name))
+
+    found = {kind.kind: path for kind in kinds.OURS for path in places(schemas.of(kind.api_version, kind.kind)) if path}
+    assert found == EMBEDDING
 
 
 @pytest.mark.parametrize("kind", EMBEDDING)
