@@ -44,6 +44,8 @@ def for_error(obj: Raw, error: FieldError) -> str:
     if isinstance(value, str) and _VARIABLE.search(value):
         return "this looks like a template variable: render the manifest first, as with 'clusterctl generate'"
     wanted = _MISTYPED.search(error.message)
+    if error.path.endswith(".timeout") and (wanted or "invalid duration" in error.message):
+        return "a duration has units: 300s, 5m or 1h30m0s"
     if wanted:
         return _requoted(value, wanted[1])
     if re.search(r"\.parameters\[\d+\]\.value\Z", error.path) and "must be of type object" in error.message:

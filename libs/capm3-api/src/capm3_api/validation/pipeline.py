@@ -7,6 +7,7 @@ need the whole of it, without a cluster: prune, default, convert, mutate, check 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from capm3_api import conversion, defaults, kinds, schema, schema_meta, schema_t
 from capm3_api.model import Raw
 from capm3_api.validation import errors, rules
 from capm3_api.validation.errors import FieldError
+from capm3_api.validation.values import at
 
 HUB = "v1beta2"
 _OURS = {kind.kind for kind in kinds.OURS}
@@ -71,7 +73,8 @@ def admit(obj: Raw, old: Raw | None = None, *, dry_run: bool = False, status: bo
         try:
             answer = dataclasses.replace(answer, obj=_mutated(sent, shape))
         except conversion.ConversionError as problem:
-            return _refused(answer, [errors.invalid("", kind, str(problem))], "conversion")
+            found = schema_meta.validate(sent) + schema.validate(shape, sent, old)
+            return _refused(answer, found, "schema") if found else _unconvertible(answer, problem)
     found = schema_meta.validate(answer.obj) + schema.validate(shape, answer.obj, old)
     if found:
         return _refused(answer, found, "schema")
@@ -91,7 +94,7 @@ def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:
         new_hub = hub(answer.obj)
         old_hub = hub(old) if old is not None else None
     except conversion.ConversionError as problem:
-        return _refused(answer, [errors.invalid("", answer.obj.get("kind"), str(problem))], "conversion")
+        return _unconvertible(answer, problem)
     shape = schemas.of(str(new_hub.get("apiVersion")), str(new_hub.get("kind")))
     wrong = schema_types.wrong(shape, new_hub)
     if wrong:
@@ -102,6 +105,14 @@ def _judged(answer: Admitted, old: Raw | None, dry_run: bool) -> Admitted:
 
 def _refused(answer: Admitted, found: list[FieldError], stage: str) -> Admitted:
     return dataclasses.replace(answer, errors=tuple(found), stage=stage) if found else answer
+
+
+def _unconvertible(answer: Admitted, problem: conversion.ConversionError) -> Admitted:
+    value = answer.obj.get("kind")
+    if problem.path:
+        keys = re.findall(r"\[([^\]]*)\]|([^.\[\]]+)", problem.path)
+        value = at(answer.obj, *(inner or name for inner, name in keys))
+    return _refused(answer, [errors.invalid(problem.path, value, problem.message)], "conversion")
 
 
 def hub(obj: Raw) -> Raw:
