@@ -13,6 +13,8 @@ DEFINITION = Definition(
     rules=(
         Rule(kinds.METAL3, ("baremetalhosts", "hardwaredata"), WRITE),
         Rule(kinds.METAL3, ("baremetalhosts/status",), STATUS),
+        # HardwareData sets blockOwnerDeletion; clusters that enforce owner references ask for this right.
+        Rule(kinds.METAL3, ("baremetalhosts/finalizers",), ("update",)),
         Rule("", ("secrets",), ("get", "list", "patch", "watch")),
     ),
     switch="host_manager",
