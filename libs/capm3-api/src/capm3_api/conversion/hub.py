@@ -14,8 +14,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from capm3_api import kinds, meta, names, v1beta1, v1beta2
+from capm3_api import kinds, meta, names, schema_types, schemas, v1beta1, v1beta2
 from capm3_api.conversion import (
+    machinery,
     merge,
     metal3cluster,
     metal3data,
@@ -30,6 +31,8 @@ from capm3_api.model import Raw
 DATA = names.CONVERSION_DATA_ANNOTATION
 OLD_DATA = "capm3.metal3.io/v1beta1-data"
 OLD, NEW = "v1beta1", "v1beta2"
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+"""What in object metadata means the same as nothing, and is not written by anybody who decodes it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,9 +82,18 @@ def convert(obj: Mapping[str, Any], to: str) -> Raw:
     if version == target:
         return copy.deepcopy(dict(obj))
     try:
+        _check_types(version, kind, obj)
         return _up(obj, kind) if target == NEW else _down(obj, kind)
     except ConversionError as error:
         raise ConversionError(error.message, error.path, subject) from None
+
+
+def _check_types(version: str, kind: str, body: Mapping[str, Any]) -> None:
+    """Raises `ConversionError` at the first value of another JSON type than its field has, as a typed decoder does."""
+    wrong = schema_types.wrong(schemas.of(f"{kinds.INFRASTRUCTURE}/{version}", kind), _body(body))
+    if wrong:
+        wanted = wrong[0].message.rpartition(" ")[2]
+        raise ConversionError(f"must be {machinery.WORDS.get(wanted, wanted)}", wrong[0].path)
 
 
 def plain(obj: Mapping[str, Any], way: Way) -> Raw:
@@ -165,6 +177,7 @@ def _preserved(annotations: Mapping[str, str], spoke: Spoke, kind: str) -> Raw |
             raise ConversionError("is not the JSON of an object")
         if not (spoke.always or _is_of(found, NEW, kind)):
             return None
+        _check_types(NEW, kind, found)
         kept = _form(kind, spoke, _body(found))
         spoke.shape.convert(kept, "down")
     except (ValueError, RecursionError) as error:
@@ -229,9 +242,7 @@ def _metadata(obj: Mapping[str, Any]) -> tuple[Raw, dict[str, str]]:
     annotations = metadata.get("annotations") or {}
     if not isinstance(annotations, dict) or not all(isinstance(value, str) for value in annotations.values()):
         raise ConversionError("must be an object of strings", "metadata.annotations")
-    rest = {key: value for key, value in metadata.items() if key != "annotations"}
-    if rest.get("creationTimestamp", "") is None:
-        del rest["creationTimestamp"]
+    rest = {key: value for key, value in metadata.items() if key != "annotations" and value not in _NOTHING}
     return copy.deepcopy(rest), dict(annotations)
 
 

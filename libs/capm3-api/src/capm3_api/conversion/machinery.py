@@ -99,13 +99,20 @@ class Shape:
         return result
 
 
+WORDS = {
+    **{"dict": "an object", "list": "a list", "str": "a string", "int": "a whole number", "bool": "true or false"},
+    **{"object": "an object", "array": "a list", "string": "a string", "integer": "a whole number"},
+    "boolean": "true or false",
+}
+"""What a type of Python or of a schema is called in messages."""
+
+
 def expect(value: Any, kind: type | tuple[type, ...]) -> Any:
     """The value if it has that type. Raises `ConversionError`."""
     if isinstance(value, kind) and not (isinstance(value, bool) and kind is int):
         return value
     name = kind.__name__ if isinstance(kind, type) else "value"
-    word = {"dict": "an object", "list": "a list", "str": "a string", "int": "a whole number", "bool": "true or false"}
-    raise ConversionError(f"must be {word.get(name, name)}")
+    raise ConversionError(f"must be {WORDS.get(name, name)}")
 
 
 def _present(value: Any) -> Any:
