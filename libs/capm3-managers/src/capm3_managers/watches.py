@@ -14,7 +14,7 @@ from capm3_api import kinds, meta, names
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
-from capm3_managers import owners
+from capm3_managers import hosts, owners
 from capm3_managers.cluster import keys as cluster_keys
 from capm3_managers.data import keys as data_keys
 from capm3_managers.datatemplate import keys as template_keys
@@ -81,17 +81,17 @@ def wakes(
 
 def is_paused(obj: Raw) -> bool:
     """Whether the object carries ``cluster.x-k8s.io/paused``, whatever its value."""
-    return names.PAUSED_ANNOTATION in _annotations(obj)
+    return names.PAUSED_ANNOTATION in hosts.marks(obj)
 
 
 def is_externally_managed(obj: Raw) -> bool:
     """Whether the object carries ``cluster.x-k8s.io/managed-by``, whatever its value."""
-    return names.MANAGED_BY_ANNOTATION in _annotations(obj)
+    return names.MANAGED_BY_ANNOTATION in hosts.marks(obj)
 
 
 def has_watch_label(obj: Raw, label: str) -> bool:
     """Whether ``--watch-filter=<label>`` lets the object pass; an empty filter passes everything."""
-    return not label or _labels(obj).get(names.WATCH_FILTER_LABEL) == label
+    return not label or hosts.labels(obj).get(names.WATCH_FILTER_LABEL) == label
 
 
 def itself(obj: Raw, reader: Reader) -> Sequence[Key]:
@@ -183,9 +183,14 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.METAL3_DATA, itself, own_change),
             Watch(kinds.METAL3_DATA_CLAIM, data_keys.answering, deletion),  # ours
             Watch(kinds.METAL3_MACHINE, data_keys.waiting_for_machine, own_change),  # ours
-            Watch(kinds.BARE_METAL_HOST, data_keys.waiting_for_host),  # ours: report B26
-            Watch(kinds.IP_CLAIM, owned_by(kinds.METAL3_DATA), optional=True),
-            Watch(kinds.CAPI_IP_ADDRESS_CLAIM, owned_by(kinds.METAL3_DATA), optional=True),
+            Watch(kinds.BARE_METAL_HOST, data_keys.waiting_for_host, data_keys.tells_more),  # ours: report B26
+            Watch(kinds.IP_CLAIM, data_keys.waiting_for_address, data_keys.more_than_finalizers, optional=True),
+            Watch(
+                kinds.CAPI_IP_ADDRESS_CLAIM,
+                data_keys.waiting_for_address,
+                data_keys.more_than_finalizers,
+                optional=True,
+            ),
         )
     ),
     IP_POOL: Watching(
@@ -224,14 +229,6 @@ def _without_status(obj: Raw) -> Raw:
     ignored = ("resourceVersion", "managedFields", "generation")
     kept = {name: value for name, value in metadata.items() if name not in ignored}
     return {**{name: value for name, value in obj.items() if name != "status"}, "metadata": kept}
-
-
-def _annotations(obj: Raw) -> Mapping[str, str]:
-    return (obj.get("metadata") or {}).get("annotations") or {}
-
-
-def _labels(obj: Raw) -> Mapping[str, str]:
-    return (obj.get("metadata") or {}).get("labels") or {}
 
 
 def rows() -> Iterable[tuple[str, Watch]]:

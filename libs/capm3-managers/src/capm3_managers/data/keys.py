@@ -1,7 +1,7 @@
-"""Which Metal3Data objects a changed claim, machine or host concerns.
+"""Which Metal3Data objects a changed claim, machine or host concerns, and which of those changes can matter to them.
 
-Apart from the watch table, which says what is watched: this says what it maps to. Hosts and machines change often, so
-they wake only data that still waits for something.
+Apart from the watch table, which says what is watched: this says what it maps to. Hosts, machines and claims of addresses
+change often, so they wake only data that still waits for something.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
+from capm3_managers import hosts, owners
 from capm3_managers.ports import Reader
 
 
@@ -28,7 +29,7 @@ def waiting_for_machine(obj: Raw, reader: Reader) -> Sequence[Key]:
 
 def waiting_for_host(obj: Raw, reader: Reader) -> Sequence[Key]:
     """The data of the Metal3Machine that uses a host, while it is not ready (report B26: new hardware details)."""
-    ref = (obj.get("spec") or {}).get("consumerRef") or {}
+    ref = hosts.consumer(obj) or {}
     if ref.get("kind") != kinds.METAL3_MACHINE.kind or not ref.get("name"):
         return []
     namespace = meta.key_of(obj).namespace
@@ -37,6 +38,44 @@ def waiting_for_host(obj: Raw, reader: Reader) -> Sequence[Key]:
     return _owned(reader, namespace, kinds.METAL3_MACHINE.kind, str(ref["name"]), waiting=True)
 
 
+def waiting_for_address(obj: Raw, reader: Reader) -> Sequence[Key]:
+    """The data that made a claim of an address, unless it is ready; data that is gone may have left the claim behind."""
+    namespace = meta.key_of(obj).namespace
+    keys = [Key(namespace, name) for name in owners.names_of(obj, kinds.METAL3_DATA)]
+    return [key for key in keys if _is_unsettled(reader.get(kinds.METAL3_DATA, key))]
+
+
+def more_than_finalizers(old: Raw | None, new: Raw | None) -> bool:
+    """Whether anything else of a claim changed, its answer for example."""
+    if old is None or new is None:
+        return True
+    return _without(old, "finalizers") != _without(new, "finalizers")
+
+
+def tells_more(old: Raw | None, new: Raw | None) -> bool:
+    """Whether a host changed in something that a template can ask for; its power and provisioning are not among that."""
+    if old is None or new is None:
+        return True
+    return any(hosts.part(old, *path) != hosts.part(new, *path) for path in _RENDERED)
+
+
+_RENDERED = (("metadata", "labels"), ("metadata", "annotations"), ("spec",), ("status", "hardware"))
+
+
 def _owned(reader: Reader, namespace: str, kind: str, name: str, *, waiting: bool = False) -> list[Key]:
     found = reader.list(kinds.METAL3_DATA, namespace, index=("owner", f"{kind}/{name}"))
-    return [meta.key_of(data) for data in found if not waiting or not (data.get("status") or {}).get("ready")]
+    return [meta.key_of(data) for data in found if not waiting or not _is_ready(data)]
+
+
+def _is_ready(data: Raw) -> bool:
+    return bool(hosts.part(data, "status").get("ready"))
+
+
+def _is_unsettled(data: Raw | None) -> bool:
+    return data is None or not _is_ready(data) or bool(hosts.part(data, "metadata").get("deletionTimestamp"))
+
+
+def _without(obj: Raw, field: str) -> Raw:
+    dropped = (field, "resourceVersion", "managedFields")
+    kept = {name: value for name, value in hosts.part(obj, "metadata").items() if name not in dropped}
+    return {**obj, "metadata": kept}

@@ -1,11 +1,13 @@
 """Reads what one pass over a Metal3Data needs, and judges nothing.
 
-Hosts and Secrets are read live; everything else comes from the caches, whose age the steps survive: claims have fixed
-names, so making one twice is harmless, and what a lagging cache hid from a release is found when the object is gone.
+Hosts and Secrets are read live when something is rendered; everything else comes from the caches, whose age the steps
+survive: claims have fixed names, so making one twice is harmless, and what a lagging cache hid from a release is found when
+the object is gone.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 from capm3_api import kinds, meta, names
@@ -46,6 +48,11 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
 def _with_secrets(reader: Reader, found: Snapshot, template: Raw, metal3machine: Raw) -> Snapshot:
     """Adds the Secrets and, when one is missing, what is needed to render it."""
     data = found.observed or {}
+    rest = _Rest(found, template, metal3machine, owners.find(reader, metal3machine, kinds.MACHINE))
+    if _has_looked(data):
+        waiting = rest.snapshot(reader, {}, live=False)
+        if any(claim.found is not None and claim.address is None for claim in waiting.claims):
+            return waiting
     namespace = meta.key_of(data).namespace
     parts = secrets.wanted(template)
     looked = {
@@ -53,14 +60,36 @@ def _with_secrets(reader: Reader, found: Snapshot, template: Raw, metal3machine:
         for part in parts
     }
     existing: Mapping[str, Raw] = {field: secret for field, secret in looked.items() if secret is not None}
-    machine = host = None
-    wanted: tuple[Claim, ...] = ()
-    if len(existing) < len(parts):
-        machine = owners.find(reader, metal3machine, kinds.MACHINE)
-        host = _host(reader, metal3machine)
-        if machine is not None and host is not None:
-            wanted = _claims(reader, data, template, Objects(machine, metal3machine, host))
-    return Snapshot(data, found.cluster, found.claim, template, metal3machine, machine, host, existing, wanted)
+    if len(existing) == len(parts):
+        return dataclasses.replace(found, secrets=existing)
+    return rest.snapshot(reader, existing, live=True)
+
+
+def _has_looked(data: Raw) -> bool:
+    """Whether an earlier pass found Secrets missing: then nothing but the addresses can have changed that since.
+
+    Written together with the first claims; an object that was moved or restored without its status is looked at anew.
+    """
+    return (data.get("status") or {}).get("ready") is False
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rest:
+    """What rendering needs besides the Secrets that exist."""
+
+    found: Snapshot
+    template: Raw
+    metal3machine: Raw
+    machine: Raw | None
+
+    def snapshot(self, reader: Reader, existing: Mapping[str, Raw], *, live: bool) -> Snapshot:
+        """With host and claims; the host from the cache while addresses are only waited for."""
+        host = _host(reader, self.metal3machine, live=live)
+        wanted: tuple[Claim, ...] = ()
+        if self.machine is not None and host is not None:
+            around = Objects(self.machine, self.metal3machine, host)
+            wanted = _claims(reader, self.found.observed or {}, self.template, around)
+        return dataclasses.replace(self.found, machine=self.machine, host=host, secrets=existing, claims=wanted)
 
 
 def _referenced(reader: Reader, data: Raw, field: str) -> Raw | None:
@@ -70,12 +99,12 @@ def _referenced(reader: Reader, data: Raw, field: str) -> Raw | None:
     return reader.get(kind, Key(meta.key_of(data).namespace, name)) if name else None
 
 
-def _host(reader: Reader, metal3machine: Raw) -> Raw | None:
+def _host(reader: Reader, metal3machine: Raw, *, live: bool) -> Raw | None:
     """The host that the annotation names; its namespace there is not looked at, as in the Go program."""
     text = ((metal3machine.get("metadata") or {}).get("annotations") or {}).get(names.HOST_ANNOTATION) or ""
     name = text.rpartition("/")[2]
     key = Key(meta.key_of(metal3machine).namespace, name)
-    return reader.get(kinds.BARE_METAL_HOST, key, live=True) if name else None
+    return reader.get(kinds.BARE_METAL_HOST, key, live=live) if name else None
 
 
 def _claims(reader: Reader, data: Raw, template: Raw, around: Objects) -> tuple[Claim, ...]:

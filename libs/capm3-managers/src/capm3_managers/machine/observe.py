@@ -9,6 +9,7 @@ why that is safe, is ADR 0005.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from capm3_api import kinds, meta, names, selectors
 from capm3_api.meta import Key
@@ -19,7 +20,7 @@ from capm3_managers.env import Env
 from capm3_managers.machine import gate, hostspec, nodereuse, providerid, selection
 from capm3_managers.machine.snapshot import Snapshot
 from capm3_managers.manager import Ports
-from capm3_managers.ports import Reader
+from capm3_managers.ports import Reader, RemoteReader, Unreachable
 
 DOMAIN_POLICY_ANNOTATION = "capm3.metal3.io/failure-domain-policy"
 """On a Metal3Cluster: ``required`` makes its machines wait for a host of their failure domain (report B05)."""
@@ -51,8 +52,18 @@ def _running(ports: Ports, snapshot: Snapshot) -> Snapshot:
     if _handover_is_due(snapshot):
         snapshot = _with_host(ports.reader, snapshot, live=True)
     if providerid.is_due(snapshot):
-        snapshot = dataclasses.replace(snapshot, nodes=ports.remote.nodes(snapshot.cluster_key))
+        snapshot = dataclasses.replace(snapshot, nodes=_nodes(ports.remote, snapshot))
     return snapshot
+
+
+def _nodes(remote: RemoteReader, snapshot: Snapshot) -> Sequence[Raw] | Unreachable:
+    """The Node with our host's label, or else all: a cluster's machines would otherwise list all Nodes for each machine."""
+    if not providerid.is_cloud_providers(snapshot):
+        labels = {names.NODE_UUID_LABEL: meta.uid_of(snapshot.host or {})}
+        found = remote.nodes(snapshot.cluster_key, labels=labels)
+        if found:
+            return found
+    return remote.nodes(snapshot.cluster_key)
 
 
 def _relatives(reader: Reader, obj: Raw) -> Snapshot:

@@ -32,13 +32,18 @@ def is_due(snapshot: Snapshot) -> bool:
     return host is not None and snapshot.holds_host and not snapshot.settled and hosts.state(host) == "provisioned"
 
 
+def is_cloud_providers(snapshot: Snapshot) -> bool:
+    """Whether the ID is the cloud provider's to give; Nodes are then known by it, not by our label."""
+    return hosts.part(snapshot.metal3cluster or {}, "spec").get("cloudProviderEnabled") is True
+
+
 def provider_id(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     """The whole search; ends the pass while something is missing."""
     if not is_due(snapshot):
         return draft
     nodes, wanted = snapshot.nodes, expected(snapshot)
     known = snapshot.view.spec.provider_id
-    cloud = hosts.part(snapshot.metal3cluster or {}, "spec").get("cloudProviderEnabled") is True
+    cloud = is_cloud_providers(snapshot)
     holder = _holder(nodes or (), wanted) if known and not isinstance(nodes, Unreachable) else ""
     if isinstance(holder, dict):
         return _provisioned(draft if cloud else _external_data(snapshot, draft, holder))

@@ -28,12 +28,13 @@ class Snapshot:
     machine: its owner Machine, ``None`` when there is no reference or no such object.
     cluster: the Cluster that the Machine's label names.
     metal3cluster: the Metal3Cluster that the Cluster refers to.
-    host: the host that the annotation names, live; ``None`` when there is none.
+    host: the host that the annotation names; ``None`` when there is none. Live whenever it may be written to.
     mine: other hosts whose consumer is this machine, live; looked for before a choice and while deleting.
     choice: what to claim; ``None`` when no choice was due.
     secret: the credentials Secret of the host that is being claimed or released; read only then.
     claim, data: the Metal3DataClaim and the Metal3Data of this machine.
-    nodes: the Nodes of the workload cluster; ``None`` when they were not needed.
+    nodes: the Nodes of the workload cluster that carry our host's label, all of them if none does; ``None`` when they
+        were not needed.
     reuse: read only while deleting.
     """
 
