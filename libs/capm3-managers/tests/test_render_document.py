@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pathlib
+import re
 
 import pytest
 import yaml
@@ -74,7 +77,10 @@ def test_a_text_takes_the_style_that_keeps_it_whole(value: str, expected: str) -
         (0, "0"),
         (2.5, "2.5"),
         (1.0, "1"),
-        (1e20, "100000000000000000000"),
+        (2**64 - 1, "18446744073709551615"),
+        (2**64, "1.8446744073709552e+19"),
+        (10**20, "1e+20"),
+        (1e20, "1e+20"),
         (1e21, "1e+21"),
         (1234567.5, "1.2345675e+06"),
         (123456.5, "123456.5"),
@@ -104,6 +110,20 @@ def test_keys_longer_than_128_bytes_or_with_line_breaks_stand_behind_a_question_
     assert document.dump({"k" * 128: "v"}) == f"{'k' * 128}: v\n"
     assert document.dump({"k" * 129: ["v"]}) == f"? {'k' * 129}\n: - v\n"
     assert document.dump({"a\nb": {"c": 1}}) == "? |-\n  a\n  b\n: c: 1\n"
+
+
+RECORDED = (pathlib.Path(__file__).parent / "data" / "yaml-by-go.jsonl").read_text(encoding="utf-8").splitlines()
+"""Random documents, and what the library of the Go program (sigs.k8s.io/yaml 1.6.0) made of their JSON."""
+
+
+@pytest.mark.parametrize("line", RECORDED, ids=range(len(RECORDED)))
+def test_odd_documents_have_the_bytes_that_the_go_library_gives_them(line: str) -> None:
+    recorded = json.loads(line)
+    if "error" in recorded:
+        with pytest.raises(document.Unwritable, match=f"^{re.escape(recorded['error'])}$"):
+            document.dump(recorded["document"])
+    else:
+        assert document.dump(recorded["document"]) == recorded["text"]
 
 
 @pytest.mark.parametrize("char", ["\x7f", "\x80", "\x9f", "\uffff"])

@@ -71,7 +71,7 @@ def text(part: Part, spec: Metal3DataTemplateSpec, sources: Sources) -> str:
     try:
         return document.dump(part.render(spec, sources))
     except document.Unwritable as error:
-        message = f"{part.field} holds a control character that YAML forbids"
+        message = f"{part.field} holds a character that YAML forbids where it stands"
         raise report.refuse(report.TEMPLATE_INVALID, str(error), message) from None
 
 

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from capm3_managers.data.render import ordering, scalars
+from capm3_managers.data.render import ordering, reread, scalars
 from capm3_managers.data.render.output import Output
 
 LONGEST_SIMPLE_KEY = 128
 """Bytes; a longer key, or one with a line break, is written behind a question mark."""
 
-_REFUSED = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
-
-
-class Unwritable(ValueError):
-    """A text holds a character that YAML forbids; the message is the Go program's."""
+Unwritable = reread.Unwritable
 
 
 def dump(document: Mapping[str, Any]) -> str:
@@ -36,7 +31,7 @@ def dump(document: Mapping[str, Any]) -> str:
         Unwritable: see there.
     """
     out = Output()
-    _value(out, document, -2)
+    _value(out, reread.reread(document), -2)
     out.indent(0)
     return out.text()
 
@@ -52,7 +47,7 @@ def _value(out: Output, value: Any, indent: int, *, in_mapping: bool = False) ->
     elif isinstance(value, Sequence) and not isinstance(value, str) and value:
         _sequence(out, value, indent if in_mapping and not out.indention else indent + 2)
     elif isinstance(value, str):
-        scalars.write(out, _checked(value), indent + 2)
+        scalars.write(out, value, indent + 2)
     else:
         out.space()
         out.put(_word(value))
@@ -60,9 +55,8 @@ def _value(out: Output, value: Any, indent: int, *, in_mapping: bool = False) ->
 
 
 def _mapping(out: Output, mapping: Mapping[str, Any], indent: int) -> None:
-    for key in ordering.natural(mapping):
+    for text in ordering.natural(mapping):
         out.indent(indent)
-        text = _checked(key)
         if len(text.encode()) <= LONGEST_SIMPLE_KEY and not scalars.has_break(text):
             scalars.write(out, text, indent + 2, simple_key=True)
             out.sign(":", spaced=False)
@@ -71,7 +65,7 @@ def _mapping(out: Output, mapping: Mapping[str, Any], indent: int) -> None:
             scalars.write(out, text, indent + 2)
             out.indent(indent)
             out.sign(":", spaced=True, indention=True)
-        _value(out, mapping[key], indent, in_mapping=True)
+        _value(out, mapping[text], indent, in_mapping=True)
 
 
 def _sequence(out: Output, items: Sequence[Any], indent: int) -> None:
@@ -101,7 +95,7 @@ def number(value: float) -> str:
     """
     if math.isnan(value) or math.isinf(value):
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    if value.is_integer() and abs(value) < 1e21:
+    if value.is_integer() and abs(value) < 2**63:
         return str(int(value))
     exact = decimal.Decimal(repr(value)).normalize()
     power = exact.adjusted()
@@ -110,11 +104,3 @@ def number(value: float) -> str:
     digits = "".join(map(str, exact.as_tuple().digits))
     fraction = "." + digits[1:] if len(digits) > 1 else ""
     return f"{'-' if value < 0 else ''}{digits[0]}{fraction}e{'-' if power < 0 else '+'}{abs(power):02d}"
-
-
-def _checked(text: str) -> str:
-    """The text with lone surrogates replaced, as a JSON reader of the Go program does."""
-    clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if _REFUSED.search(clean):
-        raise Unwritable("yaml: control characters are not allowed")
-    return clean

@@ -8,6 +8,7 @@ the Go program's library (behaviour facts on CAPM3, 5.4.2; recorded in the rende
 from __future__ import annotations
 
 import datetime
+import math
 import re
 
 _BOOLEANS = ("y", "yes", "on", "true", "n", "no", "off", "false")
@@ -44,7 +45,8 @@ def is_text(value: str) -> bool:
 
 
 def _is_number(value: str) -> bool:
-    return _is_integer(value) or bool(_DECIMAL.fullmatch(value))
+    """One beyond the range of a float is a text."""
+    return _is_integer(value) or bool(_DECIMAL.fullmatch(value) and math.isfinite(float(value)))
 
 
 def _is_integer(value: str) -> bool:

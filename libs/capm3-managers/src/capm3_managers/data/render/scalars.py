@@ -132,8 +132,13 @@ def _folded(out: Output, text: str, indent: int, *, fold: bool, doubled: str = "
 def _double(out: Output, text: str, indent: int, *, fold: bool) -> None:
     out.sign('"', spaced=True)
     spaces = False
+    marked = text.startswith(
+        "\ufeff"
+    )  # libyaml asks for a byte order mark at the start of the text, whatever the place
     for at, char in enumerate(text):
-        if char == " ":
+        if marked:
+            out.put(_escape(char))
+        elif char == " ":
             if fold and not spaces and out.column > WIDTH and 0 < at < len(text) - 1:
                 out.indent(indent)
                 out.put("\\" if text[at + 1] == " " else "")
@@ -150,6 +155,10 @@ def _double(out: Output, text: str, indent: int, *, fold: bool) -> None:
 def _escaped(char: str) -> str:
     if char not in '"\\\n\u2028\u2029' and _PRINTABLE.fullmatch(char):
         return char
+    return _escape(char)
+
+
+def _escape(char: str) -> str:
     if char in _ESCAPES:
         return "\\" + _ESCAPES[char]
     code = ord(char)
