@@ -28,6 +28,7 @@ from capm3_controller.kube import endpoint as endpoints
 from capm3_controller.kube import leader
 from capm3_controller.kube.cache import Cache
 from capm3_controller.kube.client import Client
+from capm3_controller.kube.discovery import VersionedClient
 from capm3_controller.kube.endpoint import Endpoint, Source
 from capm3_controller.kube.fence import Fence
 from capm3_controller.kube.leader import Elector, Terms
@@ -113,6 +114,7 @@ def build(
     executor = Executor(Hands(maker.client, cache, remotes, servers, fence), maker.metrics)
     env = loop.env_of(settings.manager(environ))
     health = Health()
+    health.ready["versions"] = maker.client.versions.problems
     parts = Parts(
         cache=cache,
         remotes=remotes,
@@ -144,7 +146,7 @@ class _Maker:
         )
         self.clients.append(self.client)
 
-    def _client(self, endpoint: Endpoint, limiter: TokenBucket, timeouts: Timeouts) -> Client:
+    def _client(self, endpoint: Endpoint, limiter: TokenBucket, timeouts: Timeouts) -> VersionedClient:
         transport = Transport(
             endpoint,
             user_agent=user_agent(),
@@ -152,7 +154,7 @@ class _Maker:
             timeouts=timeouts,
             observer=self.metrics,
         )
-        return Client(transport)
+        return VersionedClient(transport)
 
     def workload(self, endpoint: Endpoint) -> Client:
         """A client of a workload cluster: short time-outs, few connections, a rate limit of its own."""
