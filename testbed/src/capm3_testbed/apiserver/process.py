@@ -5,6 +5,7 @@ Apart from what is stored in them (CRDs, roles), because the same control plane 
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import http.client
 import json
@@ -101,6 +102,13 @@ class ControlPlane:
         """Ends the API server only."""
         if self._apiserver is not None:
             self._apiserver.stop(timeout=5.0)
+
+    def stored(self, prefix: str) -> list[Raw]:
+        """The objects below a key of etcd as they lie there, ``/registry/GROUP/PLURAL/`` for example."""
+        begin, end = prefix.encode(), prefix.encode()[:-1] + bytes([prefix.encode()[-1] + 1])
+        span = {"key": base64.b64encode(begin).decode(), "range_end": base64.b64encode(end).decode()}
+        answer = _post(f"127.0.0.1:{self._etcd_ports[0]}", "/v3/kv/range", span)
+        return [json.loads(base64.b64decode(pair["value"])) for pair in answer.get("kvs") or []]
 
     def compact(self) -> None:
         """Drops etcd's history and restarts the API server: watches that resume from before get a 410."""

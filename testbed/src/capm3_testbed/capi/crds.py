@@ -13,6 +13,10 @@ from capm3_api.model import Raw
 
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _CONTRACT_LABEL = "cluster.x-k8s.io/v1beta2"
+CLUSTER_CLASS = Kind(kinds.CAPI, "v1beta2", "ClusterClass", "clusterclasses")
+CONTROL_PLANE_TEMPLATE = Kind(
+    kinds.CAPI_CONTROL_PLANE, "v1beta2", "KubeadmControlPlaneTemplate", "kubeadmcontrolplanetemplates"
+)
 MACHINE_HEALTH_CHECK = Kind(kinds.CAPI, "v1beta2", "MachineHealthCheck", "machinehealthchecks")
 
 
@@ -93,6 +97,8 @@ SHAPES = (
         (("Data Secret", "string", ".status.dataSecretName"), _AGE),
     ),
     Shape(kinds.KUBEADM_CONFIG_TEMPLATE, (), (_AGE,)),
+    Shape(CLUSTER_CLASS, ("cc",), (_AGE,)),
+    Shape(CONTROL_PLANE_TEMPLATE, (), (_AGE,)),
     Shape(kinds.CAPI_IP_ADDRESS_CLAIM, (), (("Pool", "string", ".spec.poolRef.name"), _AGE)),
     Shape(kinds.CAPI_IP_ADDRESS, (), (("Address", "string", ".spec.address"), _AGE)),
 )
