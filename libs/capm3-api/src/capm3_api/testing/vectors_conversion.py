@@ -75,15 +75,27 @@ def _new_data(case: Case, found: Difference) -> bool:
 
 
 def _restored(case: Case, found: Difference) -> bool:
+    """Not what the source says by itself, which has to be there in any case."""
     text = at(case.source, (*_ANNOTATIONS, hub.DATA))
     if case.to != hub.NEW or found.theirs is not ABSENT or text is ABSENT:
         return False
-    return bool(at(json.loads(text), found.path) == found.ours)
+    restored = at(_loaded(text), found.path) == found.ours
+    return bool(restored and at(hub.plain(case.source, "up"), found.path) != found.ours)
+
+
+def _loaded(text: Any) -> Any:
+    """The JSON of an annotation; nothing when it is none."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _edited(case: Case, found: Difference) -> bool:
     checksum = found.path[-2:] == ("image", "checksum") and found.theirs is ABSENT
-    return case.to == hub.NEW and checksum and at(case.source, found.path) == found.ours
+    kept = _loaded(at(case.source, (*_ANNOTATIONS, hub.DATA)))
+    without = isinstance(kept, dict) and at(kept, found.path) in (ABSENT, None)
+    return case.to == hub.NEW and checksum and without and at(case.source, found.path) == found.ours
 
 
 def _explicit_zero(case: Case, found: Difference) -> bool:
@@ -106,9 +118,9 @@ def _named(items: Any, name: Any) -> Any:
 
 def _unknown(case: Case, found: Difference) -> bool:
     models = v1beta1.KINDS if case.to == hub.NEW else v1beta2.KINDS
-    known = tidy.tidy(models[case.kind], case.source, known_only=True)
+    every, known = (tidy.tidy(models[case.kind], case.source, known_only=only) for only in (False, True))
     carried = found.theirs is ABSENT and at(case.source, found.path) == found.ours
-    return carried and at(known, found.path) is ABSENT
+    return carried and at(every, found.path) is not ABSENT and at(known, found.path) is ABSENT
 
 
 RULES: Mapping[str, tuple[Explains, str]] = {
@@ -179,7 +191,8 @@ def _review(name: str, case: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def differences(theirs: Any, ours: Any, path: Path = ()) -> Iterator[Difference]:
-    """Every place in which two documents differ, as deep as possible."""
+    """Every place in which two documents differ, as deep as possible, also where only one of them has an object."""
+    theirs, ours = _level(theirs, ours), _level(ours, theirs)
     if isinstance(theirs, dict) and isinstance(ours, dict):
         for key in sorted(theirs.keys() | ours.keys()):
             yield from differences(theirs.get(key, ABSENT), ours.get(key, ABSENT), (*path, key))
@@ -188,6 +201,10 @@ def differences(theirs: Any, ours: Any, path: Path = ()) -> Iterator[Difference]
             yield from differences(*pair, (*path, index))
     elif theirs != ours or isinstance(theirs, bool) != isinstance(ours, bool):
         yield Difference(path, theirs, ours)
+
+
+def _level(side: Any, other: Any) -> Any:
+    return {} if side is ABSENT and isinstance(other, dict) and other else side
 
 
 def at(document: Any, path: Path) -> Any:
@@ -205,7 +222,10 @@ def at(document: Any, path: Path) -> Any:
 def _comes_back(case: Case) -> bool:
     """Whether converting back gives what went in: the reason why there is an annotation at all."""
     other = hub.NEW if case.to == hub.OLD else hub.OLD
-    back = conversion.convert(case.ours, other)
+    try:
+        back = conversion.convert(case.ours, other)
+    except conversion.ConversionError:
+        return False
     models, soft = (v1beta1.KINDS, True) if other == hub.OLD else (v1beta2.KINDS, False)
     sides = []
     for obj in (back, case.source):
