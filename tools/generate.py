@@ -8,11 +8,10 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 from capm3_api import names
-from capm3_managers import outcomes
+from capm3_managers import outcomes, remedies
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reference"
@@ -34,10 +33,6 @@ PROGRAMS = (
 
 def conditions_page() -> str:
     """The page of conditions: every outcome, in both forms, and what to do about it."""
-    remedies: dict[str, str] = tomllib.loads((ROOT / "tools" / "remedies.toml").read_text())["remedies"]
-    unknown = sorted(set(remedies) - set(outcomes.TABLE))
-    if unknown:
-        raise SystemExit(f"tools/remedies.toml names outcomes that do not exist: {', '.join(unknown)}")
     lines = [
         "# Conditions, and what to do about them",
         "",
@@ -50,7 +45,7 @@ def conditions_page() -> str:
         legacy = outcome.legacy
         older = f"`{legacy.type}` {legacy.status} {legacy.reason} {legacy.severity}".strip() if legacy else ""
         text = ": ".join(part for part in (outcome.prefix, outcome.message) if part)
-        todo = remedies.get(name, "")
+        todo = remedies.REMEDIES.get(name, "")
         lines.append(f"| `{outcome.type}` | {outcome.status} | `{outcome.reason}` | {text} | {older} | {todo} |")
     return "\n".join(lines) + "\n"
 
