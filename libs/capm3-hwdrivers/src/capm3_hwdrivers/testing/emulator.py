@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -138,6 +139,7 @@ class Emulator:
                 stderr=log,
                 text=True,
                 start_new_session=True,
+                env={**os.environ, "TMPDIR": str(folder)},  # sushy-tools never removes the images it downloads
             )
         stdin = cast(IO[str], self._child.stdin)
         stdin.write(json.dumps(self._password) + "\n")
