@@ -52,6 +52,7 @@ def _forgetful(sent: Any) -> Any:
 
 
 def _differences(ours: Any, theirs: Any, sides: Sides, path: str = "") -> Iterator[str]:
+    ours, theirs = _level(ours, theirs), _level(theirs, ours)
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in sorted(ours.keys() | theirs.keys()):
             yield from _differences(ours.get(key), theirs.get(key), _in(sides, key), f"{path}.{key}" if path else key)
@@ -60,6 +61,11 @@ def _differences(ours: Any, theirs: Any, sides: Sides, path: str = "") -> Iterat
             yield from _differences(left, right, _in(sides, index), f"{path}[{index}]")
     elif ours != theirs:
         yield _reason(ours, theirs, sides, path)
+
+
+def _level(side: Any, other: Any) -> Any:
+    """An object for an absent one, so that each field which only the other has is explained by itself."""
+    return {} if side is None and isinstance(other, dict) and other else side
 
 
 def _in(sides: Sides, key: str | int) -> Sides:
