@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 from capm3_api import kinds, meta, names
 from capm3_api.model import Raw
-from capm3_managers.testing import vectors_rendering
+from capm3_managers.testing import rendering_run, vectors_rendering
 
 CASES = sorted((pathlib.Path(__file__).parent / "data" / "rendering").glob("*.json"))
 REGISTERED = {"meta-dns-only", "meta-from-pools"}
@@ -60,9 +60,7 @@ LEFT_OVER = (names.DATA_NAME_LABEL, names.POOL_NAME_LABEL)
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_the_objects_of_a_recorded_case_look_alike(path: pathlib.Path) -> None:
     raw = load(path)
-    template = raw["dataTemplate"]
-    stored = vectors_rendering.stored_template(template) if template else None
-    world = vectors_rendering.play(vectors_rendering.Case(raw, stored))
+    world = rendering_run.play(rendering_run.case_of(raw))
     uids = {meta.uid_of(obj): f"<uid:{obj['kind']}/{meta.key_of(obj).name}>" for obj in world.all()}
     wanted = {(kind.group, kind.kind) for kind in KINDS}
 
