@@ -119,6 +119,13 @@ def own_change(old: Raw | None, new: Raw | None) -> bool:
     return _without_status(old) != _without_status(new)
 
 
+def more_than_finalizers(old: Raw | None, new: Raw | None) -> bool:
+    """Creations, deletions, and updates that touch more than finalizers, which only concern those who set them."""
+    if old is None or new is None:
+        return True
+    return _without(old, ("finalizers",)) != _without(new, ("finalizers",))
+
+
 def deletion(old: Raw | None, new: Raw | None) -> bool:
     """Only the moment in which an object is gone."""
     return new is None
@@ -165,8 +172,8 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.MACHINE, machine_keys.of_machine),
             Watch(kinds.CLUSTER, machine_keys.of_cluster),
             Watch(kinds.METAL3_CLUSTER, machine_keys.of_metal3_cluster),
-            Watch(kinds.METAL3_DATA_CLAIM, owned_by(kinds.METAL3_MACHINE)),
-            Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE)),
+            Watch(kinds.METAL3_DATA_CLAIM, owned_by(kinds.METAL3_MACHINE), more_than_finalizers),
+            Watch(kinds.METAL3_DATA, owned_by(kinds.METAL3_MACHINE), more_than_finalizers),
             Watch(kinds.BARE_METAL_HOST, machine_keys.of_host),
             Watch(kinds.BARE_METAL_HOST, machine_keys.waiting_for, machine_keys.becomes_free),  # ours
         )
@@ -184,11 +191,11 @@ WATCHES: Mapping[str, Watching] = {
             Watch(kinds.METAL3_DATA_CLAIM, data_keys.answering, deletion),  # ours
             Watch(kinds.METAL3_MACHINE, data_keys.waiting_for_machine, own_change),  # ours
             Watch(kinds.BARE_METAL_HOST, data_keys.waiting_for_host, data_keys.tells_more),  # ours: report B26
-            Watch(kinds.IP_CLAIM, data_keys.waiting_for_address, data_keys.more_than_finalizers, optional=True),
+            Watch(kinds.IP_CLAIM, data_keys.waiting_for_address, more_than_finalizers, optional=True),
             Watch(
                 kinds.CAPI_IP_ADDRESS_CLAIM,
                 data_keys.waiting_for_address,
-                data_keys.more_than_finalizers,
+                more_than_finalizers,
                 optional=True,
             ),
         )
@@ -225,10 +232,14 @@ def _admitted(watching: Watching, obj: Raw, label: str) -> bool:
 
 
 def _without_status(obj: Raw) -> Raw:
-    metadata = obj.get("metadata") or {}
-    ignored = ("resourceVersion", "managedFields", "generation")
-    kept = {name: value for name, value in metadata.items() if name not in ignored}
-    return {**{name: value for name, value in obj.items() if name != "status"}, "metadata": kept}
+    return {name: value for name, value in _without(obj, ("generation",)).items() if name != "status"}
+
+
+def _without(obj: Raw, fields: Sequence[str]) -> Raw:
+    """The object without what every write changes, and without these fields of its metadata."""
+    ignored = ("resourceVersion", "managedFields", *fields)
+    kept = {name: value for name, value in (obj.get("metadata") or {}).items() if name not in ignored}
+    return {**obj, "metadata": kept}
 
 
 def rows() -> Iterable[tuple[str, Watch]]:

@@ -45,13 +45,6 @@ def waiting_for_address(obj: Raw, reader: Reader) -> Sequence[Key]:
     return [key for key in keys if _is_unsettled(reader.get(kinds.METAL3_DATA, key))]
 
 
-def more_than_finalizers(old: Raw | None, new: Raw | None) -> bool:
-    """Whether anything else of a claim changed, its answer for example."""
-    if old is None or new is None:
-        return True
-    return _without(old, "finalizers") != _without(new, "finalizers")
-
-
 def tells_more(old: Raw | None, new: Raw | None) -> bool:
     """Whether a host changed in something that a template can ask for; its power and provisioning are not among that."""
     if old is None or new is None:
@@ -73,9 +66,3 @@ def _is_ready(data: Raw) -> bool:
 
 def _is_unsettled(data: Raw | None) -> bool:
     return data is None or not _is_ready(data) or bool(hosts.part(data, "metadata").get("deletionTimestamp"))
-
-
-def _without(obj: Raw, field: str) -> Raw:
-    dropped = (field, "resourceVersion", "managedFields")
-    kept = {name: value for name, value in hosts.part(obj, "metadata").items() if name not in dropped}
-    return {**obj, "metadata": kept}

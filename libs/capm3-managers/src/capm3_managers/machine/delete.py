@@ -29,7 +29,7 @@ def delete(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     if names.MACHINE_FINALIZER not in (snapshot.view.metadata.finalizers or []):
         return draft.end("nothing of ours is left on the Metal3Machine")
     waits = []
-    for host in _held(snapshot):
+    for host in held(snapshot):
         draft, wait = _let_go(snapshot, host, draft, env)
         waits += [wait] if wait else []
     draft = _release_data(snapshot, draft)
@@ -49,7 +49,7 @@ def is_idle(host: Raw) -> bool:
     return state in IDLE_STATES
 
 
-def _held(snapshot: Snapshot) -> list[Raw]:
+def held(snapshot: Snapshot) -> list[Raw]:
     """Every host that has this machine as its consumer, whatever the annotation says."""
     found = {meta.key_of(host): host for host in snapshot.mine}
     if snapshot.host is not None and snapshot.holds_host:

@@ -17,7 +17,7 @@ from capm3_api.model import Raw
 
 from capm3_managers import hosts, owners
 from capm3_managers.env import Env
-from capm3_managers.machine import gate, hostspec, nodereuse, providerid, selection
+from capm3_managers.machine import delete, gate, hostspec, nodereuse, providerid, selection
 from capm3_managers.machine.snapshot import Snapshot
 from capm3_managers.manager import Ports
 from capm3_managers.ports import Reader, RemoteReader, Unreachable
@@ -35,9 +35,9 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
     snapshot = _relatives(reader, obj)
     if not gate.is_open(snapshot):
         return snapshot
-    snapshot = _with_host(reader, snapshot, live=snapshot.deleting)
     if snapshot.deleting:
-        return _deletion(reader, snapshot)
+        return _deletion(reader, snapshot, env)
+    snapshot = _with_host(reader, snapshot, live=False)
     if _paused_or_early(snapshot):
         return snapshot
     if _claim_is_due(snapshot):
@@ -115,7 +115,7 @@ def _candidates(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
         return Snapshot(None)
     snapshot = _with_host(reader, dataclasses.replace(snapshot, observed=own, host=None), live=True)
     if snapshot.deleting:
-        return _deletion(reader, snapshot)
+        return _deletion(reader, snapshot, env)
     target = snapshot.host
     if not snapshot.annotation:
         snapshot = dataclasses.replace(snapshot, choice=_choice(reader, snapshot, env))
@@ -170,7 +170,9 @@ def _mine(reader: Reader, snapshot: Snapshot, *, search: bool = False) -> tuple[
     namespace, name = snapshot.key.namespace, snapshot.key.name
     index = ("consumer", f"{kinds.METAL3_MACHINE.kind}/{name}")
     found = {meta.key_of(host) for host in reader.list(kinds.BARE_METAL_HOST, namespace, index=index)}
-    fresh = [reader.get(kinds.BARE_METAL_HOST, key, live=True) for key in sorted(found)]
+    fresh: list[Raw | None] = [snapshot.host] if snapshot.host is not None else []
+    found -= {meta.key_of(host) for host in fresh if host is not None}
+    fresh += [reader.get(kinds.BARE_METAL_HOST, key, live=True) for key in sorted(found)]
     if search and snapshot.cluster_name:
         labels = {names.CLUSTER_NAME_LABEL: snapshot.cluster_name}
         fresh += list(reader.list(kinds.BARE_METAL_HOST, namespace, labels=labels, live=True))
@@ -199,7 +201,7 @@ def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
     return dataclasses.replace(snapshot, claim=claim, data=data)
 
 
-def _deletion(reader: Reader, snapshot: Snapshot) -> Snapshot:
+def _deletion(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
     """Everything that is still held: hosts, the Secret's label, the data claim; and for whom the host may be kept.
 
     A machine without annotation may have been left by the Go program after it wrote the host and before the machine; this
@@ -207,13 +209,34 @@ def _deletion(reader: Reader, snapshot: Snapshot) -> Snapshot:
     """
     if names.MACHINE_FINALIZER not in (snapshot.view.metadata.finalizers or []):
         return snapshot
+    waiting = _while_host_is_cleaned(reader, snapshot, env)
+    if waiting is not None:
+        return waiting
+    snapshot = _with_host(reader, snapshot, live=True)
     snapshot = dataclasses.replace(
         snapshot,
         mine=_mine(reader, snapshot, search=not snapshot.annotation),
         claim=reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True),
     )
-    held = snapshot.host if snapshot.holds_host else next(iter(snapshot.mine), None)
-    snapshot = _with_secret(reader, snapshot, held)
-    if held is not None and snapshot.machine is not None:
+    held = delete.held(snapshot)
+    snapshot = _with_secret(reader, snapshot, held[0] if held else None)
+    if snapshot.machine is not None and any(delete.is_idle(host) for host in held):
         snapshot = dataclasses.replace(snapshot, reuse=nodereuse.read(reader, snapshot.machine))
     return snapshot
+
+
+def _while_host_is_cleaned(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot | None:
+    """The cache's view, if that shows only one thing left: that the host is still being cleaned; else ``None``.
+
+    The event that ends this state wakes the machine, and what follows is decided on live reads.
+    """
+    key = snapshot.host_key
+    host = reader.get(kinds.BARE_METAL_HOST, key) if key else None
+    known = dataclasses.replace(snapshot, host=host)
+    if host is None or not known.holds_host or delete.is_idle(host):
+        return None
+    if hostspec.smallest(host, hostspec.deprovision(known, host, env)):
+        return None
+    index = ("consumer", f"{kinds.METAL3_MACHINE.kind}/{snapshot.key.name}")
+    others = len(reader.list(kinds.BARE_METAL_HOST, snapshot.key.namespace, index=index)) > 1
+    return None if others or reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key) is not None else known
