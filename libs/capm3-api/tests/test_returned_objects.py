@@ -46,7 +46,7 @@ def test_what_the_go_program_loses_may_be_there_in_ours() -> None:
     ],
 )
 def test_what_it_does_not_lose_may_not_be_missing(path: tuple[str | int, ...]) -> None:
-    assert all(reason.startswith("?") for reason in lost(*path))
+    assert any(reason.startswith("?") for reason in lost(*path))
 
 
 def test_annotations_that_are_no_json_are_compared_as_texts() -> None:
