@@ -1,8 +1,8 @@
-"""What the controller costs: ``python -m capm3_testbed.bench``, or ``nox -s bench -- controller``.
+"""``nox -s bench -- controller``: what the controller costs, in requests first, then in time and memory.
 
-Apart from the benchmark harness, which measures any program on a real etcd and kube-apiserver and is not part of this
-repository: this finds what the harness needs, runs our controller under it, and prints the figures beside those recorded
-of the Go program. Options that are not its own go to the harness: ``-n 200 --phases delete``.
+With a harness (a folder with ``bench.py``, as used for the Go program) that one is run on a real control plane and its
+table printed beside other results. Without, a small measurement of our own on the embedded tier: few machines, real
+Redfish, the controller's own counters.
 """
 
 from __future__ import annotations
@@ -12,118 +12,121 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from capm3_testbed import bench_small
 from capm3_testbed.apiserver import binaries
 from capm3_testbed.apiserver.build import MissingToolError
+from capm3_testbed.capi import crds
 
 HARNESS_VARIABLE = "CAPM3_BENCH_HARNESS"
-CAPI_MODULE = "sigs.k8s.io/cluster-api@v1.14.2"
-"""Its CRDs are installed; the version whose behaviour the managers follow."""
-
-RATES = "--kube-api-qps=1000 --kube-api-burst=2000"
-"""As in the recorded runs of the Go program, so that no client-side limit is measured."""
+COMMAND = (
+    "{python} -m capm3_controller --kubeconfig={{kubeconfig}} --webhook-port={{webhook_port}} "
+    "--webhook-cert-dir={{certdir}} --diagnostics-address=127.0.0.1:{{metrics_port}} --insecure-diagnostics "
+    "--health-addr=127.0.0.1:{{health_port}}"
+)
+LIMITS = "--kube-api-qps=1000 --kube-api-burst=2000"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the harness's exit code; 2 when something it needs is missing."""
+    """Returns the exit code of the benchmark."""
     args, rest = _parser().parse_known_args(argv)
+    console = Console(soft_wrap=True)
     try:
-        harness = find_harness(args.harness, os.environ)
-        environ = environment(os.environ)
+        if args.harness is None:
+            return bench_small.run(args.machines or 3, console)
+        return _harness(args, rest, console)
     except MissingToolError as error:
-        _say(f"the benchmark can't run: {error}")
-        return 2
-    program = [sys.executable, str(harness / "bench.py")]
-    name = f"{args.label}-n{args.machines}"
-    run = ["run", "-n", str(args.machines), "--label", args.label, "--name", name, f"--extra={RATES}"]
-    code = subprocess.run([*program, *run, "--results", str(args.results), *rest], env=environ, check=False).returncode
+        console.print(f"bench: {error}", markup=False, highlight=False)
+        return 1
+
+
+def _harness(args: argparse.Namespace, rest: list[str], console: Console) -> int:
+    """Runs the harness with what it needs from us, then shows the table beside the others."""
+    script = args.harness / "bench.py"
+    if not script.is_file():
+        raise MissingToolError(f"{script} does not exist; --harness names the folder of the benchmark")
+    found = binaries.find(lambda text: console.print(text, markup=False, highlight=False))
+    args.results.mkdir(parents=True, exist_ok=True)
+    name = f"{args.label}-n{args.machines or 50}-{time.strftime('%H%M%S')}"
+    with tempfile.TemporaryDirectory(prefix="capm3-bench-") as scratch:
+        environ = _environment(found, Path(scratch), args.harness)
+        command = [
+            sys.executable, str(script), "--dir", f"{scratch}/control-plane", "run", "-n", str(args.machines or 50),
+            "--label", args.label, "--name", name, "--results", str(args.results),
+            "--command", COMMAND.format(python=sys.executable), f"--extra={LIMITS}", *rest,
+        ]  # fmt: skip
+        code = subprocess.run(command, env=environ, check=False).returncode
     ours = args.results / f"{name}.json"
     if ours.is_file():
-        files = [*recorded(harness.parent / "results", args.machines), ours]
-        _say(f"beside the recorded runs of the same size ({ours}):")
-        subprocess.run([*program, "compare", *map(str, files)], env=environ, check=False)
+        _compare(script, [*args.compare, ours], console)
     return code
 
 
-def find_harness(given: Path | None, environ: Mapping[str, str]) -> Path:
-    """The folder with the harness's ``bench.py``: as given, as the environment says, or beside the checkout.
-
-    Raises:
-        MissingToolError: it is nowhere; the message says how to name it.
-    """
-    named = given or (Path(environ[HARNESS_VARIABLE]) if environ.get(HARNESS_VARIABLE) else None)
-    checkout = Path(__file__).resolve().parents[3]
-    candidates = [named] if named else [checkout / "bench/harness", checkout.parent / "shared/bench/harness"]
-    for folder in candidates:
-        if (folder / "bench.py").is_file():
-            return folder.resolve()
-    looked = ", ".join(map(str, candidates))
-    raise MissingToolError(
-        f"the harness (bench.py) is not in {looked}; it is not part of this repository: "
-        f"name its folder with --harness DIR or {HARNESS_VARIABLE}"
-    )
-
-
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which the harness finds its programs, ours first on the path; what is set already stays.
-
-    Raises:
-        MissingToolError: etcd, kube-apiserver or the CRDs of Cluster API can't be had.
-    """
-    scripts = sysconfig.get_path("scripts")
-    found = dict(environ, PATH=scripts + os.pathsep + environ.get("PATH", os.defpath))
-    if not {"BENCH_ETCD", "BENCH_APISERVER"} <= environ.keys():
-        programs = binaries.find(_say, environ)
-        found.setdefault("BENCH_ETCD", str(programs.etcd))
-        found.setdefault("BENCH_APISERVER", str(programs.kube_apiserver))
-    found.setdefault("BENCH_KUBECTL", str(Path(scripts) / "kubectl"))
-    if "BENCH_CAPI" not in environ:
-        found["BENCH_CAPI"] = str(_cluster_api())
-    return found
+def _environment(found: binaries.Binaries, scratch: Path, harness: Path) -> dict[str, str]:
+    """Where the harness finds programs, and the Cluster API definitions in the layout it reads."""
+    bases = scratch / "capi" / "core" / "config" / "crd" / "bases"
+    bases.mkdir(parents=True)
+    for definition in crds.definitions():
+        spec = definition["spec"]
+        file = bases / f"{spec['group']}_{spec['names']['plural']}.yaml"
+        file.write_text(yaml.safe_dump(definition))
+    kubectl = Path(sys.executable).parent / "kubectl"
+    known = {
+        "BENCH_ETCD": str(found.etcd),
+        "BENCH_APISERVER": str(found.kube_apiserver),
+        "BENCH_CAPI": str(scratch / "capi"),
+        "BENCH_KUBECTL": str(kubectl) if kubectl.is_file() else "kubectl",
+    }
+    return {**os.environ, **{key: value for key, value in known.items() if key not in os.environ}}
 
 
-def recorded(results: Path, machines: int) -> list[Path]:
-    """Result files of the Go program with that number of machines."""
-    return sorted(path for path in results.glob("upstream*.json") if _machines(path) == machines)
+def _compare(script: Path, files: Sequence[Path], console: Console) -> None:
+    """The harness's own comparison, and the ratio of ours (last) to the first."""
+    subprocess.run([sys.executable, str(script), "compare", *map(str, files)], check=False)
+    results = [json.loads(file.read_text()) for file in files]
+    if len(results) < 2:
+        return
+    table = Table(title=f"{files[-1].stem} / {files[0].stem}", title_justify="left")
+    for column in ("phase", "requests a machine", "CPU", "wall"):
+        table.add_column(column, justify="right")
+    for phase, ours in _phases(results[-1]).items():
+        theirs = _phases(results[0]).get(phase)
+        if theirs is not None:
+            keys = ("requests_per_machine", "uut_cpu_s", "wall_s")
+            table.add_row(phase, *(_ratio(ours.get(key), theirs.get(key)) for key in keys))
+    console.print(table)
 
 
-def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
+def _phases(result: dict[str, object]) -> dict[str, dict[str, float]]:
+    phases = result.get("phases")
+    if isinstance(phases, dict):
+        return phases
+    return {str(item["phase"]): item for item in phases} if isinstance(phases, list) else {}
 
 
-def _machines(path: Path) -> int:
-    try:
-        return int(json.loads(path.read_text())["config"]["machines"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
-
-
-def _cluster_api() -> Path:
-    """The folder of the Cluster API module; Go downloads it when it is not in its cache."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["go", "mod", "download", "-json", CAPI_MODULE]
-        try:
-            answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            return Path(json.loads(answer.stdout)["Dir"])
-        except (OSError, ValueError, KeyError) as error:
-            raise MissingToolError(
-                f"the CRDs of Cluster API come from the Go module {CAPI_MODULE}, which can't be had "
-                f"({type(error).__name__}): install Go, or set BENCH_CAPI to the module's folder"
-            ) from None
+def _ratio(ours: float | None, theirs: float | None) -> str:
+    return f"{ours / theirs:.2f}" if ours is not None and theirs else "-"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m capm3_testbed.bench", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--harness", type=Path, help=f"folder of the harness; default: {HARNESS_VARIABLE}")
-    parser.add_argument("-n", "--machines", type=int, default=50)
-    parser.add_argument("--label", default="python", help="name of this run in the table and of its files")
-    default = Path(tempfile.gettempdir(), "capm3-bench-results")
-    parser.add_argument("--results", type=Path, default=default, help="folder of the results (default %(default)s)")
+    parser = argparse.ArgumentParser(prog="bench controller", description=__doc__, allow_abbrev=False)
+    harness = os.environ.get(HARNESS_VARIABLE)
+    parser.add_argument(
+        "--harness", type=Path, default=Path(harness) if harness else None,
+        help=f"folder with bench.py (default: {HARNESS_VARIABLE}); none: the small measurement",
+    )  # fmt: skip
+    parser.add_argument("-n", "--machines", type=int, default=0, help="machines (harness 50, small 3)")
+    parser.add_argument("--compare", type=Path, nargs="*", default=[], help="result files to show beside ours")
+    parser.add_argument("--label", default="python")
+    parser.add_argument("--results", type=Path, default=Path("bench-results"))
     return parser
 
 

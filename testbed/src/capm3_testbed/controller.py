@@ -14,6 +14,7 @@ from capm3_testbed.children import Child
 from capm3_testbed.kubeconfig import Access
 
 FLAGS = (
+    "--diagnostics-address=0",
     "--host-manager",
     "--ip-pools",
     "--kube-api-qps=200",
@@ -56,7 +57,6 @@ class ControllerProcess:
             "capm3_controller",
             f"--kubeconfig={self._kubeconfig}",
             f"--health-addr=127.0.0.1:{self.health_port}",
-            "--diagnostics-address=0",
             *self._flags,
         ]
         self.child = Child(self._name, command, self._log)

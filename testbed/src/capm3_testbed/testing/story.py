@@ -131,6 +131,12 @@ class Story:
     def delete(self, kind: Kind, name: str) -> None:
         self.api.delete(kind, Key(self.namespace, name))
 
+    def delete_cluster(self, name: str = "demo") -> None:
+        """Deletes the cluster and waits until nothing of it is left and every host is free."""
+        self.delete(kinds.CLUSTER, name)
+        self.wait("nothing of the cluster is left", lambda: not self.left())
+        self.wait("every host is released", lambda: not self.unreleased())
+
     def let_go(self, kind: Kind) -> None:
         """Asks for deletion of all objects of a kind; those that go or are gone meanwhile are left alone."""
         for obj in self.all(kind):
