@@ -19,6 +19,7 @@ from capm3_managers.data.objects import Objects
 from capm3_managers.data.pools import Pool
 from capm3_managers.data.render.sources import Address, Sources
 from capm3_managers.data.report import Report
+from capm3_managers.ippool import allocate, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +66,22 @@ def of(template: Raw, around: Objects, *, index: int = 0, addresses: Mapping[str
     except report.Unrenderable as reason:
         return Preview(texts, wanted, reason.error, reason.report)
     return Preview(texts, wanted)
+
+
+def sample(pool: Raw, index: int = 0) -> Address | None:
+    """The address at a place of an IPPool that nothing was taken from yet; ``None`` when it has none there.
+
+    Args:
+        index: counted over all ranges; an address that the pool reserves is passed over for the next one.
+    """
+    reserved = set(allocate.reservations(pool).values())
+    for item in ranges.of(pool).usable:
+        for place in range(index, min(item.size, index + len(reserved) + 1)):
+            address = item.at(place)
+            if address not in reserved:
+                return Address(str(address), item.prefix, item.gateway, item.dns)
+        index = max(0, index - item.size)
+    return None
 
 
 def check(template: Raw, host: Raw) -> list[str]:
