@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
+from capm3_api.model import Raw
 from rich.console import Console
 from rich.table import Table
 
@@ -32,6 +33,7 @@ COMMAND = (
     "--webhook-cert-dir={{certdir}} --diagnostics-address=127.0.0.1:{{metrics_port}} --insecure-diagnostics "
     "--health-addr=127.0.0.1:{{health_port}}"
 )
+_FIGURES = ("uut_cpu_s", "uut_rss_peak_mib", "wall_s")
 LIMITS = "--kube-api-qps=1000 --kube-api-burst=2000"
 
 
@@ -95,25 +97,23 @@ def _compare(script: Path, files: Sequence[Path], console: Console) -> None:
     if len(results) < 2:
         return
     table = Table(title=f"{files[-1].stem} / {files[0].stem}", title_justify="left")
-    for column in ("phase", "requests a machine", "CPU", "wall"):
+    for column in ("phase", "requests a machine", "CPU", "memory", "wall"):
         table.add_column(column, justify="right")
-    for phase, ours in _phases(results[-1]).items():
-        theirs = _phases(results[0]).get(phase)
+    for phase, ours in results[-1]["phases"].items():
+        theirs = results[0]["phases"].get(phase)
         if theirs is not None:
-            keys = ("requests_per_machine", "uut_cpu_s", "wall_s")
-            table.add_row(phase, *(_ratio(ours.get(key), theirs.get(key)) for key in keys))
+            pairs = ((_requests(ours), _requests(theirs)), *((ours[key], theirs[key]) for key in _FIGURES))
+            table.add_row(phase, *(_ratio(mine, other) for mine, other in pairs))
     console.print(table)
 
 
-def _phases(result: dict[str, object]) -> dict[str, dict[str, float]]:
-    phases = result.get("phases")
-    if isinstance(phases, dict):
-        return phases
-    return {str(item["phase"]): item for item in phases} if isinstance(phases, list) else {}
+def _requests(phase: Raw) -> float:
+    """Requests a machine of the program under test."""
+    return float(phase["requests"]["uut"]["per_machine"])
 
 
-def _ratio(ours: float | None, theirs: float | None) -> str:
-    return f"{ours / theirs:.2f}" if ours is not None and theirs else "-"
+def _ratio(ours: float, theirs: float) -> str:
+    return f"{ours / theirs:.2f}" if theirs else "-"
 
 
 def _parser() -> argparse.ArgumentParser:
