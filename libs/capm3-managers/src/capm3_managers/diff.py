@@ -5,7 +5,6 @@ Pure and apart from the executor, because drafts, the executor, `testing.World` 
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from capm3_api.model import Raw
@@ -32,7 +31,7 @@ def merge_patch(observed: Any, wanted: Any) -> Raw:
 def apply(target: Any, patch: Any) -> Any:
     """`target` with the merge patch applied; neither argument is changed, and the result shares nothing with the patch."""
     if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
+        return _copy(patch)
     result = dict(target) if isinstance(target, dict) else {}
     for key, value in patch.items():
         if value is None:
@@ -40,6 +39,13 @@ def apply(target: Any, patch: Any) -> Any:
         else:
             result[key] = apply(result.get(key), value)
     return result
+
+
+def _copy(value: Any) -> Any:
+    """A copy of JSON; it has no cycles, for which `copy.deepcopy` keeps books."""
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def has_list(patch: Any) -> bool:

@@ -12,6 +12,9 @@ from typing import Any
 from capm3_api import kinds, meta, names
 from capm3_api.model import Raw
 
+_OBJECT = (dict, Mapping)
+"""``dict`` first: asking whether something is a `Mapping` costs ten times as much, and nearly everything here is a dict."""
+
 FREE_STATES = ("ready", "available")
 FREE = "free"
 """Value of the index ``claimable`` for a host that any machine may claim."""
@@ -24,8 +27,8 @@ def part(obj: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
     """The object at a path; empty when there is none, or something else."""
     here: Any = obj
     for name in path:
-        here = here.get(name) if isinstance(here, Mapping) else None
-    return here if isinstance(here, Mapping) else {}
+        here = here.get(name) if isinstance(here, _OBJECT) else None
+    return here if isinstance(here, _OBJECT) else {}
 
 
 def text(obj: Mapping[str, Any], *path: str) -> str:

@@ -52,7 +52,7 @@ def _running(ports: Ports, snapshot: Snapshot) -> Snapshot:
     if _handover_is_due(snapshot):
         snapshot = _with_host(ports.reader, snapshot, live=True)
     if providerid.is_due(snapshot):
-        snapshot = dataclasses.replace(snapshot, nodes=_nodes(ports.remote, snapshot))
+        snapshot = snapshot.but(nodes=_nodes(ports.remote, snapshot))
     return snapshot
 
 
@@ -82,10 +82,10 @@ def _with_host(reader: Reader, snapshot: Snapshot, *, live: bool) -> Snapshot:
     if key is None:
         return snapshot
     if not live:
-        known = dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key))
+        known = snapshot.but(host=reader.get(kinds.BARE_METAL_HOST, key))
         if known.holds_host and known.was_associated:
             return known
-    return dataclasses.replace(snapshot, host=reader.get(kinds.BARE_METAL_HOST, key, live=True))
+    return snapshot.but(host=reader.get(kinds.BARE_METAL_HOST, key, live=True))
 
 
 def _paused_or_early(snapshot: Snapshot) -> bool:
@@ -113,14 +113,14 @@ def _candidates(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
     own = reader.get(kinds.METAL3_MACHINE, snapshot.key, live=True)
     if own is None or meta.uid_of(own) != meta.uid_of(snapshot.observed or {}):
         return Snapshot(None)
-    snapshot = _with_host(reader, dataclasses.replace(snapshot, observed=own, host=None), live=True)
+    snapshot = _with_host(reader, snapshot.but(observed=own, host=None), live=True)
     if snapshot.deleting:
         return _deletion(reader, snapshot, env)
     target = snapshot.host
     if not snapshot.annotation:
-        snapshot = dataclasses.replace(snapshot, choice=_choice(reader, snapshot, env))
+        snapshot = snapshot.but(choice=_choice(reader, snapshot, env))
         chosen = snapshot.choice.host if snapshot.choice else None
-        snapshot = dataclasses.replace(snapshot, mine=_mine(reader, snapshot))
+        snapshot = snapshot.but(mine=_mine(reader, snapshot))
         target = chosen
     return _with_secret(reader, snapshot, target)
 
@@ -185,7 +185,7 @@ def _with_secret(reader: Reader, snapshot: Snapshot, host: Raw | None) -> Snapsh
     if not name:
         return snapshot
     secret = reader.get(kinds.SECRET, Key(snapshot.key.namespace, name), live=True)
-    return dataclasses.replace(snapshot, secret=secret)
+    return snapshot.but(secret=secret)
 
 
 def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
@@ -198,7 +198,7 @@ def _data(reader: Reader, snapshot: Snapshot) -> Snapshot:
     known = snapshot.view.status.rendered_data
     name = known.name if known else hosts.text(claim or {}, "status", "renderedData", "name")
     data = reader.get(kinds.METAL3_DATA, Key(snapshot.key.namespace, name)) if name else None
-    return dataclasses.replace(snapshot, claim=claim, data=data)
+    return snapshot.but(claim=claim, data=data)
 
 
 def _deletion(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
@@ -213,15 +213,14 @@ def _deletion(reader: Reader, snapshot: Snapshot, env: Env) -> Snapshot:
     if waiting is not None:
         return waiting
     snapshot = _with_host(reader, snapshot, live=True)
-    snapshot = dataclasses.replace(
-        snapshot,
+    snapshot = snapshot.but(
         mine=_mine(reader, snapshot, search=not snapshot.annotation),
         claim=reader.get(kinds.METAL3_DATA_CLAIM, snapshot.key, live=True),
     )
     held = delete.held(snapshot)
     snapshot = _with_secret(reader, snapshot, held[0] if held else None)
     if snapshot.machine is not None and any(delete.is_idle(host) for host in held):
-        snapshot = dataclasses.replace(snapshot, reuse=nodereuse.read(reader, snapshot.machine))
+        snapshot = snapshot.but(reuse=nodereuse.read(reader, snapshot.machine))
     return snapshot
 
 
@@ -232,7 +231,7 @@ def _while_host_is_cleaned(reader: Reader, snapshot: Snapshot, env: Env) -> Snap
     """
     key = snapshot.host_key
     host = reader.get(kinds.BARE_METAL_HOST, key) if key else None
-    known = dataclasses.replace(snapshot, host=host)
+    known = snapshot.but(host=host)
     if host is None or not known.holds_host or delete.is_idle(host):
         return None
     if hostspec.smallest(host, hostspec.deprovision(known, host, env)):

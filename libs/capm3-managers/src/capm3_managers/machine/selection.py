@@ -69,8 +69,11 @@ def choose(kept: Sequence[Raw], free: Sequence[Raw], wish: Wish, rng: random.Ran
         return Choice(note=note)
     if ours:
         return dataclasses.replace(_pick(ours, wish, rng), via_reuse=True)
-    fit = [host for host in free if _fits(host, wish) and not hosts.refusal(host)]
-    return _pick(fit, wish, rng) if fit else Choice()
+    fit = (host for host in rng.sample(free, len(free)) if _fits(host, wish) and not hosts.refusal(host))
+    if not wish.failure_domain:
+        return Choice(next(fit, None))  # one that fits is enough: not every machine judges every host
+    found = list(fit)
+    return _pick(found, wish, rng) if found else Choice()
 
 
 def is_still_right(choice: Choice) -> bool:
@@ -97,6 +100,8 @@ def _verdict(host: Raw, wish: Wish) -> str:
 
 
 def _fits(host: Raw, wish: Wish) -> bool:
+    if not wish.selector.requirements:
+        return True
     return wish.selector.matches({name: str(value) for name, value in hosts.labels(host).items()})
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import Any, Self
 
 from capm3_api import condition, meta, names
 from capm3_api.external.capi import Machine
@@ -50,6 +51,14 @@ class Snapshot:
     data: Raw | None = None
     nodes: Sequence[Raw] | Unreachable | None = None
     reuse: Reuse = Reuse()
+
+    def but(self, **changes: Any) -> Self:
+        """The snapshot with other values; what was parsed of those that stay is kept."""
+        made = dataclasses.replace(self, **changes)
+        for parsed, source in (("view", "observed"), ("owner", "machine")):
+            if parsed in self.__dict__ and source not in changes:
+                made.__dict__[parsed] = self.__dict__[parsed]
+        return made
 
     @functools.cached_property
     def view(self) -> Metal3Machine:
