@@ -34,6 +34,11 @@ class ScheduleMachine(RuleBasedStateMachine):
         self.real.add_at(key, self.now + delay)
         self.due[key] = min(self.due.get(key, float("inf")), self.now + delay)
 
+    @rule(key=KEYS)
+    def cancel(self, key):
+        self.real.cancel(key)
+        self.due.pop(key, None)
+
     @rule(step=st.integers(1, 5))
     def time_passes(self, step):
         self.now += step
@@ -130,6 +135,19 @@ def test_a_key_comes_when_it_is_due_and_not_before():
     assert queue.take() == B
     clock.now = 10
     assert queue.take() == A
+
+
+def test_a_pass_that_succeeded_outdates_what_an_earlier_one_asked_for_later():
+    clock = [0.0]
+    queue = Queue(clock=lambda: clock[0])
+    queue.add_after(A, 30)
+    queue.add(A)
+    assert queue.take() == A
+    queue.forget(A)
+    queue.done(A)
+    queue.add_after(B, 40)
+    clock[0] = 45
+    assert queue.take() == B
 
 
 def test_a_waiting_worker_wakes_for_a_key_due_soon():

@@ -59,6 +59,10 @@ class Schedule:
         self._due[key] = when
         heapq.heappush(self._heap, (when, next(self._order), key))
 
+    def cancel(self, key: Key) -> None:
+        """Drops a key's appointment."""
+        self._due.pop(key, None)
+
     def ripen(self, now: float) -> int:
         """Queues what is due; how many keys that were."""
         count = 0
@@ -169,8 +173,13 @@ class Queue:
         return delay
 
     def forget(self, key: Key) -> None:
-        """The key succeeded: its delay starts anew."""
+        """The key succeeded: its delay starts anew, and what an earlier pass asked for later is out of date.
+
+        client-go lets such an appointment stand, so that a pass that waited costs another one long after the wait is over.
+        """
         self.retries.forget(key)
+        with self._changed:
+            self._schedule.cancel(key)
 
     def take(self) -> Key | None:
         """Waits for a key; ``None`` when the queue was closed: nothing is handed out any more."""
