@@ -15,6 +15,7 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.mark.apiserver
+@pytest.mark.slow
 def test_a_cluster_comes_up_although_the_api_server_restarts_and_forgets(new_stack: Callable[..., Stack]) -> None:
     stack = new_stack("apiserver")
     assert isinstance(stack.tier, ApiserverTier)

@@ -28,7 +28,7 @@ ELECTION = (
     "--leader-elect-retry-period=1s",
     "--leader-elect-namespace=capm3-system",
 )
-TIERS = [pytest.param("embedded"), pytest.param("apiserver", marks=pytest.mark.apiserver)]
+TIERS = [pytest.param("embedded"), pytest.param("apiserver", marks=[pytest.mark.apiserver, pytest.mark.slow])]
 
 
 class Claims:

@@ -22,7 +22,7 @@ from capm3_api.model import Raw
 from rich.console import Console
 from rich.table import Table
 
-from capm3_testbed import bench_small
+from capm3_testbed import bench_small, net
 from capm3_testbed.apiserver import binaries
 from capm3_testbed.apiserver.build import MissingToolError
 from capm3_testbed.capi import crds
@@ -61,8 +61,8 @@ def _harness(args: argparse.Namespace, rest: list[str], console: Console) -> int
     with tempfile.TemporaryDirectory(prefix="capm3-bench-") as scratch:
         environ = _environment(found, Path(scratch), args.harness)
         command = [
-            sys.executable, str(script), "--dir", f"{scratch}/control-plane", "run", "-n", str(args.machines or 50),
-            "--label", args.label, "--name", name, "--results", str(args.results),
+            sys.executable, str(script), "--dir", f"{scratch}/control-plane", *_ports(), "run", *_uut_ports(),
+            "-n", str(args.machines or 50), "--label", args.label, "--name", name, "--results", str(args.results),
             "--command", COMMAND.format(python=sys.executable), f"--extra={LIMITS}", *rest,
         ]  # fmt: skip
         code = subprocess.run(command, env=environ, check=False).returncode
@@ -70,6 +70,16 @@ def _harness(args: argparse.Namespace, rest: list[str], console: Console) -> int
     if ours.is_file():
         _compare(script, [*args.compare, ours], console)
     return code
+
+
+def _ports() -> list[str]:
+    """Free ports for the control plane, so that two benchmarks do not meet."""
+    return [f"--etcd-port={net.free_pair()}", f"--api-port={net.free_port()}"]
+
+
+def _uut_ports() -> list[str]:
+    """Free ports for the program under test."""
+    return [f"--{name}-port={net.free_port()}" for name in ("webhook", "metrics", "health")]
 
 
 def _environment(found: binaries.Binaries, scratch: Path, harness: Path) -> dict[str, str]:

@@ -18,6 +18,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def free_pair() -> int:
+    """The first of two neighbouring free ports."""
+    while True:
+        first = free_port()
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", first + 1))
+            except OSError:
+                continue
+            return first
+
+
 def wait_until(what: str, check: Callable[[], bool], timeout: float, *, every: float = 0.1) -> None:
     """Looks again and again until `check` says true.
 
