@@ -10,6 +10,7 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import Request
+from capm3_managers.overview import states
 from capm3_managers.testing.world import World
 from capm3_testbed.demo import progress, summary, view
 from rich.console import Console
@@ -19,7 +20,7 @@ NOW = "2026-01-01T00:00:00Z"
 
 
 class Objects:
-    """`view.Objects` over a World."""
+    """`overview.objects.Objects` over a World."""
 
     def __init__(self) -> None:
         self.world = World()
@@ -70,7 +71,7 @@ def test_a_machine_that_waits_says_what_its_infrastructure_says() -> None:
     machine = objects.get(kinds.MACHINE, Key(NS, "m1")) or {}
     machine["status"] = {"phase": "Provisioning", "conditions": [said("BootstrapConfigReady", "True")]}
     objects.world.put(machine)
-    row = next(row for row in view.rows(objects) if row.name == "m1")
+    row = next(row for row in states.rows(objects) if row.name == "m1")
     assert (row.state, row.why, row.done) == ("Provisioning on h1", "no host is free", False)
 
 
@@ -83,7 +84,7 @@ def test_a_host_in_trouble_shows_its_error_before_its_holder() -> None:
         status={"provisioning": {"state": "available"}, "poweredOn": True, "errorMessage": "password refused"},
     )
     objects.put(kinds.BARE_METAL_HOST, "h2", spec={"consumerRef": {"name": "m2"}})
-    rows = {row.name: row for row in view.rows(objects)}
+    rows = {row.name: row for row in states.rows(objects)}
     assert (rows["h1"].state, rows["h1"].why, rows["h1"].done) == ("available, on", "password refused", False)
     assert (rows["h2"].state, rows["h2"].why) == ("new, power unknown", "held by m2")
 
@@ -91,10 +92,10 @@ def test_a_host_in_trouble_shows_its_error_before_its_holder() -> None:
 def test_a_log_shows_each_line_once_until_it_changes() -> None:
     out = StringIO()
     shown = progress.Progress(Console(file=out, width=200))
-    row = view.Row("Machine", "m1", "Pending", "why", False)
+    row = states.Row("Machine", "m1", "Pending", "why", False)
     with shown:
         for state in ("Pending", "Pending", "Running"):
-            shown.show([view.Row("Machine", "m1", state, "", False)])
+            shown.show([states.Row("Machine", "m1", state, "", False)])
         shown.show([])
     assert [line.partition("] ")[2] for line in out.getvalue().splitlines()] == [
         "Machine m1: Pending",

@@ -1,6 +1,6 @@
 """Shows how far a run is: a table that is redrawn on a terminal, plain lines of what changed elsewhere.
 
-Apart from the view, which says what there is to show.
+Apart from `capm3_managers.overview`, which says what there is to show.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ import time
 import types
 from typing import Self
 
+from capm3_managers.overview.states import Row
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
-
-from capm3_testbed.demo.view import Row
 
 
 class Progress:

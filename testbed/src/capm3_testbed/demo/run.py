@@ -15,6 +15,8 @@ from pathlib import Path
 from capm3_api import kinds, meta
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import EmulatorError
+from capm3_managers.overview import states
+from capm3_managers.overview.objects import Objects
 from capm3_managers.ports import ApiError
 from rich.console import Console
 
@@ -99,7 +101,7 @@ def delete(stack: Stack, mirror: Mirror, progress: Progress, clusters: Sequence[
     _await(mirror, progress, lambda: released(mirror), timeout, "every host is released")
 
 
-def released(objects: view.Objects) -> bool:
+def released(objects: Objects) -> bool:
     """Whether no Cluster is left and no host has a consumer, an image or work in progress."""
     hosts = objects.all(kinds.BARE_METAL_HOST)
     return not objects.all(kinds.CLUSTER) and all(
@@ -130,13 +132,13 @@ def _await(mirror: Mirror, progress: Progress, check: Callable[[], bool], timeou
     end = time.monotonic() + timeout
     with progress:
         while True:
-            progress.show(view.rows(mirror))
+            progress.show(states.rows(mirror))
             if check():
                 return
             if time.monotonic() > end:
                 break
             mirror.wake.wait(0.5)
-    stuck = [line(row) for row in view.rows(mirror) if not row.done]
+    stuck = [line(row) for row in states.rows(mirror) if not row.done]
     raise DemoFailedError("\n  ".join([f"not true after {timeout:.0f} s: {what}", *stuck]))
 
 

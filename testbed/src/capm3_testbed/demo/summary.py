@@ -15,21 +15,23 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import Request
+from capm3_managers.overview import states, tree
+from capm3_managers.overview.objects import Objects
+from capm3_managers.overview.states import Row
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
-from capm3_testbed.capi import shapes
 from capm3_testbed.capi.api import Api, name_of, text
 from capm3_testbed.demo import view
-from capm3_testbed.demo.view import Objects, Row
 
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
     """Args:
     ready: whether the clusters came up.
-    tree: for each object that nobody owns: kind, name and what it owns, recursively.
+    tree: for each object that nobody owns: kind, name, state and what it owns, recursively; see `tree.forest`.
     documents: metaData and networkData of one machine, as rendered.
     redfish: for each server the requests it saw, as (method and path, times).
     """
@@ -51,35 +53,11 @@ def collect(api: Api, objects: Objects, requests: Mapping[str, Sequence[Request]
     return Summary(
         view.ready(objects),
         round(seconds, 1),
-        view.rows(objects),
-        _tree(objects),
+        states.rows(objects),
+        tree.forest(objects),
         _documents(api, objects),
         {name: _counted(seen) for name, seen in requests.items()},
     )
-
-
-def _tree(objects: Objects) -> list[Raw]:
-    """Owners above what they own; hosts hang under the Metal3Machine that holds them."""
-    everything = [obj for kind in view.WATCHED for obj in objects.all(kind)]
-    children: dict[str, list[Raw]] = {}
-    roots: list[Raw] = []
-    uids = {meta.uid_of(obj) for obj in everything}
-    holders = {name_of(obj): meta.uid_of(obj) for obj in objects.all(kinds.METAL3_MACHINE)}
-    for obj in everything:
-        owner = next((str(ref.get("uid")) for ref in shapes.owners(obj) if ref.get("uid") in uids), "")
-        owner = owner or holders.get(text(obj, "spec", "consumerRef", "name"), "")
-        (children.setdefault(owner, []) if owner else roots).append(obj)
-    return [_node(obj, children, frozenset()) for obj in roots]
-
-
-def _node(obj: Raw, children: Mapping[str, list[Raw]], above: frozenset[str]) -> Raw:
-    uid = meta.uid_of(obj)
-    below = [] if uid in above else children.get(uid, [])
-    return {
-        "kind": obj.get("kind"),
-        "name": name_of(obj),
-        "children": [_node(child, children, above | {uid}) for child in below],
-    }
 
 
 def _documents(api: Api, objects: Objects) -> dict[str, str]:
@@ -131,10 +109,10 @@ def _body(body: Any) -> str:
 
 def draw(summary: Summary, console: Console) -> None:
     """Prints it for people."""
-    tree = Tree("Objects")
+    shown = Tree("Objects")
     for root in summary.tree:
-        _grow(tree, root)
-    console.print(tree)
+        _grow(shown, root)
+    console.print(shown)
     for name, content in summary.documents.items():
         console.rule(name, align="left")
         console.print(content.rstrip(), markup=False, highlight=False)
@@ -148,7 +126,8 @@ def draw(summary: Summary, console: Console) -> None:
     console.print(f"{'Ready' if summary.ready else 'Not ready'} after {summary.seconds:.1f} s", highlight=False)
 
 
-def _grow(tree: Tree, node: Raw) -> None:
-    branch = tree.add(f"{node['kind']} {node['name']}")
+def _grow(above: Tree, node: Raw) -> None:
+    told = f"  {node['state']}" if node["state"] else ""
+    branch = above.add(Text(f"{node['kind']} {node['name']}{told}"))
     for child in node["children"]:
         _grow(branch, child)

@@ -12,6 +12,7 @@ from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 from capm3_hwdrivers.testing.emulator import Request, State
+from capm3_managers.overview import states
 from capm3_managers.ports import ApiError
 
 from capm3_testbed import install, manifests
@@ -122,7 +123,7 @@ class Story:
 
     def describe(self) -> str:
         """The state of everything here, and the controller's last lines."""
-        rows = [line(row) for row in view.rows(_Live(self))]
+        rows = [line(row) for row in states.rows(_Live(self))]
         log = self.stack.controller.log(15) if self.stack.controller is not None else ""
         return "\n".join([*rows, log])
 
@@ -190,7 +191,7 @@ def _free(host: Raw) -> bool:
 
 
 class _Live:
-    """`view.Objects` by asking the server."""
+    """`overview.objects.Objects` by asking the server."""
 
     def __init__(self, story: Story) -> None:
         self._story = story
