@@ -177,6 +177,19 @@ def test_a_missing_claim_is_made_and_waited_for(by_host: bool) -> None:
     assert status(plan) == {"ready": False} and not plan.retry
 
 
+def test_a_claim_whose_name_would_be_too_long_is_told_instead_of_tried() -> None:
+    plan = decide(snapshot(WITH_POOL, claims=(Claim(Pool("p" * 250)),)), ENV)
+    assert not created(plan, "IPClaim") and plan.retry
+    assert "256 characters" in status(plan)["errorMessage"]
+
+
+def test_a_label_of_a_claim_that_can_not_hold_the_pools_name_is_left_out() -> None:
+    env = Env(ENV.now, ENV.rng, Settings(bmh_name_based_preallocation=True))
+    (claim,) = created(decide(snapshot(WITH_POOL, claims=(Claim(Pool("p" * 64)),)), env), "IPClaim")
+    assert names.POOL_NAME_LABEL not in claim["metadata"]["labels"]
+    assert names.DATA_NAME_LABEL in claim["metadata"]["labels"]
+
+
 def test_a_pool_of_another_provider_is_asked_with_its_own_kind_of_claim() -> None:
     pool = Pool("p1", "ipam.cluster.x-k8s.io", "InClusterIPPool")
     plan = decide(snapshot(WITH_POOL, claims=(Claim(pool),)), ENV)

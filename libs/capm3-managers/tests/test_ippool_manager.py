@@ -342,3 +342,11 @@ def test_claims_of_another_namespace_are_not_seen() -> None:
     before = world.create(builders.ip_claim("c1", "site-b"))
     settle(world)
     assert world.get(kinds.IP_CLAIM, Key("site-b", "c1")) == before
+
+
+@pytest.mark.parametrize("prefix", ["Pool_A", "-", "p" * 250])
+def test_a_name_prefix_that_makes_no_name_is_told_to_the_claims_instead_of_tried_for_ever(prefix: str) -> None:
+    world = site("c1", spec={"namePrefix": prefix})
+    settle(world)
+    told = address_of(world, "c1")
+    assert told.startswith("Failed to create associated IPAddress object: ") and "spec.namePrefix" in told

@@ -13,7 +13,7 @@ from capm3_api import kinds, meta, names
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
 
-from capm3_managers import owners
+from capm3_managers import objectnames, owners
 from capm3_managers.data.pools import Pool
 
 
@@ -90,7 +90,8 @@ def new(data: Raw, pool: Pool, host: str = "") -> Raw:
     by_host = bool(host) and pool.is_metal3
     labels = dict((data.get("metadata") or {}).get("labels") or {})
     if by_host:
-        labels |= {names.DATA_NAME_LABEL: key.name, names.POOL_NAME_LABEL: pool.name}
+        marks = {names.DATA_NAME_LABEL: key.name, names.POOL_NAME_LABEL: pool.name}
+        labels |= {name: value for name, value in marks.items() if objectnames.is_label(value)}
     claim = flavour.claim.new(key.namespace, name_of(host if by_host else key.name, pool))
     claim["metadata"] |= {
         "finalizers": [names.DATA_FINALIZER],

@@ -15,7 +15,7 @@ from capm3_api.model import Raw
 from capm3_api.v1beta2.metal3datatemplate import Metal3DataTemplate, Metal3DataTemplateSpec
 
 from capm3_managers import draft as drafting
-from capm3_managers import owners, pausing
+from capm3_managers import objectnames, owners, pausing
 from capm3_managers.data import addresses, claims, pools, release, report, secrets
 from capm3_managers.data.objects import Objects
 from capm3_managers.data.render.sources import Sources
@@ -126,6 +126,10 @@ def claim(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     data = draft.wanted
     by_host = meta.key_of(snapshot.host or {}).name if env.settings.bmh_name_based_preallocation else ""
     missing = [claims.new(data, item.pool, by_host) for item in snapshot.claims if item.found is None]
+    unnameable = [name for name in (meta.key_of(item).name for item in missing) if not objectnames.is_valid(name)]
+    if unnameable:
+        text = f"claim {unnameable[0][:80]}... would have a name of {len(unnameable[0])} characters; shorten the pool's"
+        return _stopped(draft, report.refuse(report.POOL_NAME_INVALID, text), env)
     stale = [item.found for item in snapshot.claims if item.found is not None and _is_stale(item, data)]
     if not missing and not stale:
         return draft

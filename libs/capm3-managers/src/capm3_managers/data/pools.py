@@ -8,7 +8,6 @@ exactly one source, found by one function, whoever asks.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,11 +17,9 @@ from capm3_api.v1beta2.metal3datatemplate import Metal3DataTemplateSpec
 from capm3_api.v1beta2.networkdata import Gateway, Network, NetworkDHCP, Networks, Services
 from capm3_api.v1beta2.templatemetadata import FromPool, MetaData
 
+from capm3_managers import objectnames
 from capm3_managers.data import objects, report
 from capm3_managers.data.objects import Objects
-
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-LONGEST_NAME = 253
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -89,7 +86,7 @@ def resolve(source: Source, around: Objects) -> Pool:
             text = f"annotation {ref.annotation} not found or empty on {ref.object}"
             raise report.refuse(report.ANNOTATION_NOT_FOUND, text, f"{text} {objects.name(around, ref.object)}")
         pool = Pool(name)
-    if len(pool.name) > LONGEST_NAME or not _NAME.fullmatch(pool.name):
+    if not objectnames.is_valid(pool.name):
         raise report.refuse(report.POOL_NAME_INVALID, f"pool name {pool.name[:80]!r} is not the name of an object")
     return pool
 

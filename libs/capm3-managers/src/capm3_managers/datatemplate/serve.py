@@ -12,7 +12,7 @@ from capm3_api import kinds, meta, names
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
 
-from capm3_managers import owners, pausing
+from capm3_managers import objectnames, owners, pausing
 from capm3_managers.datatemplate import indexes
 from capm3_managers.datatemplate.snapshot import Snapshot
 from capm3_managers.plan import Action, Create, Delete, Patch
@@ -161,6 +161,8 @@ def _refusal(claim: Raw, snapshot: Snapshot) -> str | None:
         return f"spec.template names namespace {asked}; only templates of namespace {namespace} are used"
     if owners.reference(claim, kinds.METAL3_MACHINE) is None:
         return NO_MACHINE
+    if not objectnames.is_valid(f"{_template_name(claim)}-{indexes.LIMIT}"):
+        return "the template's name is too long for those of its Metal3Data; rename it"
     return None
 
 

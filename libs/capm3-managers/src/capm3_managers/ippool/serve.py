@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from capm3_api import condition, meta
 from capm3_api.model import Raw
 
-from capm3_managers import owners
+from capm3_managers import objectnames, owners
 from capm3_managers.ippool import allocate, ranges
 from capm3_managers.ippool.allocate import Given, Refused, Stock
 from capm3_managers.ippool.flavours import Flavour
@@ -22,6 +22,7 @@ from capm3_managers.ippool.snapshot import Part
 from capm3_managers.plan import Action, Create, Patch
 
 READY = "Ready"
+NOT_CREATED = "Failed to create associated IPAddress object"
 BAD_PREFIX = "Invalid prefix value, it must be between 0 and 128"
 
 
@@ -93,6 +94,11 @@ def _chosen(work: Pass, flavour: Flavour, claim: Raw) -> Given | Refused:
         text = f"spec.{flavour.pool_field} names namespace {foreign}; only IPPools of namespace {own} are used"
         return Refused(text)
     chosen = allocate.choose(work.stock, claim, work.rng)
+    name = address_name(work.pool, chosen.address) if isinstance(chosen, Given) else ""
+    if name and not objectnames.is_valid(name):
+        return Refused(
+            f"{NOT_CREATED}: {name[:80]!r} is not the name of an object; make spec.namePrefix of the pool one"
+        )
     if isinstance(chosen, Given) and flavour.conditions and not 0 <= (chosen.range.prefix or 0) <= 128:
         return Refused(BAD_PREFIX)
     return chosen

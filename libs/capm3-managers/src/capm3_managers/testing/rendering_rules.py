@@ -20,7 +20,7 @@ from capm3_managers.testing.rendering_run import Case, Result
 
 def dns_servers_are_rendered(case: Case, ours: Result, theirs: Result) -> str:
     """``dnsServersFromPool`` gives its keys, which the Go program claims an address for and leaves out."""
-    keys = {item["key"] for item in (case.spec.get("metaData") or {}).get("dnsServersFromPool") or []}
+    keys = {item.get("key") for item in (case.spec.get("metaData") or {}).get("dnsServersFromPool") or []}
     if not keys or (ours.errors, ours.outcome) != (theirs.errors, theirs.outcome):
         return ""
     same = set(ours.rendered) == set(theirs.rendered) and all(
