@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from capm3_api import kinds, meta
+from capm3_api import condition, kinds, meta, names
 from capm3_api.meta import Kind
 from capm3_api.model import Raw
 
-from capm3_managers import hosts
+from capm3_managers import hosts, outcomes
 from capm3_managers import owners as references
 from capm3_managers.ippool import flavours
 
@@ -68,9 +68,17 @@ def pool_cluster(obj: Raw) -> Iterable[str]:
         yield name
 
 
+def without(machine: Raw) -> Iterable[str]:
+    """``host`` for a Metal3Machine that looked for one and found none."""
+    told = condition.get(machine, outcomes.ASSOCIATED) or {}
+    reasons = (outcomes.NO_HOST.reason, outcomes.NO_HOST_IN_DOMAIN.reason)
+    if told.get("reason") in reasons and names.HOST_ANNOTATION not in hosts.marks(machine):
+        yield "host"
+
+
 INDEXES: Mapping[Kind, Mapping[str, IndexFunction]] = {
     kinds.BARE_METAL_HOST: {"consumer": consumer, "claimable": hosts.claimable, "credentials": credentials},
-    kinds.METAL3_MACHINE: {"owner": owners},
+    kinds.METAL3_MACHINE: {"owner": owners, "without": without},
     kinds.METAL3_DATA: {"owner": owners, "template": template},
     kinds.METAL3_DATA_CLAIM: {"owner": owners, "template": template},
     kinds.IP_POOL: {"cluster": pool_cluster},

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capm3_api import condition, kinds, meta, names, selectors
+from capm3_api import kinds, meta, names, selectors
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
-from capm3_managers import hosts, outcomes, owners
+from capm3_managers import hosts, owners
 from capm3_managers.cluster import keys as cluster_keys
 from capm3_managers.ports import Reader
 
@@ -50,8 +50,8 @@ def of_host(obj: Raw, reader: Reader) -> Sequence[Key]:
 
 def waiting_for(obj: Raw, reader: Reader) -> Sequence[Key]:
     """The first few machines that wait for a host with these labels."""
-    machines = reader.list(kinds.METAL3_MACHINE, meta.key_of(obj).namespace)
-    waiting = [machine for machine in machines if _waits(machine) and _wants(machine, obj)]
+    machines = reader.list(kinds.METAL3_MACHINE, meta.key_of(obj).namespace, index=("without", "host"))
+    waiting = [machine for machine in machines if _wants(machine, obj)]
     waiting.sort(key=lambda machine: (hosts.text(machine, "metadata", "creationTimestamp"), meta.key_of(machine)))
     return [meta.key_of(machine) for machine in waiting[:WOKEN_BY_A_FREE_HOST]]
 
@@ -65,12 +65,6 @@ def _free(host: Raw) -> bool:
     if hosts.reuse_name(host):
         return not hosts.blemish(host) and hosts.state(host) in hosts.FREE_STATES
     return not hosts.refusal(host)
-
-
-def _waits(machine: Raw) -> bool:
-    told = condition.get(machine, outcomes.ASSOCIATED) or {}
-    reasons = (outcomes.NO_HOST.reason, outcomes.NO_HOST_IN_DOMAIN.reason)
-    return names.HOST_ANNOTATION not in hosts.marks(machine) and told.get("reason") in reasons
 
 
 def _wants(machine: Raw, host: Raw) -> bool:
