@@ -97,12 +97,13 @@ def test_server_side_apply_again_leaves_the_generation_alone(manifest: Applied) 
 
 @every_manifest([SAMPLES / "every-kind-v1beta1.yaml"])
 def test_kubectl_applies_on_the_server_after_it_did_on_the_client(manifest: Applied) -> None:
+    """Conflicts are forced: lists in which a default was put are not what the client had applied."""
     run = manifest.site.kubectl.run
     run("apply", "-f", manifest.file)
-    server_side = ("apply", "--server-side", "--validate=strict", "-f", manifest.file)
+    server_side = ("apply", "--server-side", "--force-conflicts", "--validate=strict", "-f", manifest.file)
     assert run(*server_side).count("serverside-applied") == len(manifest.objects)
     assert {generation for generation, _ in manifest.versions()} == {1}
-    run("diff", "--server-side", "-f", manifest.file, code=0)
+    run("diff", "--server-side", "--force-conflicts", "-f", manifest.file, code=0)
 
 
 @every_manifest(FILES[:1])

@@ -16,9 +16,13 @@ _OURS = {crdgen.crd_name(kind) for kind in kinds.OURS}
 
 
 def serving(definition: Raw, versions: Sequence[str]) -> Raw:
-    """A definition with one open version served as these; the last one is stored. Nothing is converted."""
-    (only,) = definition["spec"]["versions"]
-    made = [{**copy.deepcopy(only), "name": name, "storage": name == versions[-1]} for name in versions]
+    """A definition with one open version, served as these; that one version is stored. Nothing is converted."""
+    (stored,) = definition["spec"]["versions"]
+    wanted = dict.fromkeys((*versions, stored["name"]))
+    made = [
+        {**copy.deepcopy(stored), "name": name, "served": name in versions, "storage": name == stored["name"]}
+        for name in wanted
+    ]
     return {**definition, "spec": {**definition["spec"], "versions": made}}
 
 
@@ -27,10 +31,9 @@ def ours(conversion: crdgen.Webhook | None = None) -> list[Raw]:
     return [item for item in crdgen.all_crds(conversion) if item["metadata"]["name"] in _OURS]
 
 
-def storing(definition: Raw, version: str) -> Raw:
-    """The same definition, with another of its versions as the stored one."""
-    versions = [{**entry, "storage": entry["name"] == version} for entry in definition["spec"]["versions"]]
-    return {**definition, "spec": {**definition["spec"], "versions": versions}}
+def foreign_of_ours() -> list[Raw]:
+    """The definitions that we ship besides the nine: hosts and address pools, each in its one version."""
+    return [item for item in crdgen.all_crds() if item["metadata"]["name"] not in _OURS]
 
 
 def only(definition: Raw, version: str) -> Raw:

@@ -29,9 +29,8 @@ class Old:
 
 def install_old(site: Site) -> None:
     """A release with v1beta1 alone: no conversion, no defaults of pool references."""
-    foreign = [item for item in crdgen.all_crds() if len(item["spec"]["versions"]) == 1]
     old = [definitions.only(item, "v1beta1") for item in definitions.ours()]
-    site.put_definitions([*old, *foreign, *site.foreign()])
+    site.put_definitions([*old, *definitions.foreign_of_ours(), *site.foreign()])
 
 
 def fill(site: Site, samples: Sequence[Raw], count: int) -> Old:
