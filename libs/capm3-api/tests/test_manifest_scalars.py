@@ -85,3 +85,46 @@ def test_a_value_that_does_not_convert_is_named_by_its_path(tmp_path: pathlib.Pa
 def test_only_a_value_that_would_fit_without_quotes_is_told_so() -> None:
     error = validate.FieldError("a", "FieldValueTypeInvalid", "must be of type integer")
     assert hints.for_error({"a": "ten"}, error) == "" and hints.for_error({"a": [1]}, error) == ""
+
+
+def test_a_folder_stands_for_the_manifests_in_it(tmp_path: pathlib.Path) -> None:
+    for name in ("b.yml", "a.yaml", "c.json", "notes.txt"):
+        (tmp_path / name).write_text('{"kind": "A"}')
+    assert [document.file for document in documents.read([str(tmp_path)])] == [
+        str(tmp_path / name) for name in ("a.yaml", "b.yml", "c.json")
+    ]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(documents.Unreadable, match=r"without a \.yaml"):
+        list(documents.read([str(tmp_path / "empty")]))
+
+
+@pytest.mark.parametrize("kind", ["List", "Metal3MachineList"])
+def test_the_items_of_a_list_are_documents_on_their_own_lines(kind: str) -> None:
+    text = f"kind: {kind}\nitems:\n- kind: A\n  spec:\n    x: 1\n- 5\n- {{kind: B}}\n"
+    found = list(documents.of_text("f.yaml", text))
+    assert [(item.line, item.raw.get("kind"), item.problem) for item in found] == [
+        (3, "A", ""),
+        (6, None, "is no object"),
+        (7, "B", ""),
+    ]
+    assert found[0].line_of("spec.x") == 5
+
+
+def test_aliases_are_followed_but_not_without_end() -> None:
+    (good,) = documents.of_text("f.yaml", "a: &a {x: [1, 2]}\nb: {<<: *a, y: 3}\nc: *a\n")
+    assert good.raw == {"a": {"x": [1, 2]}, "b": {"x": [1, 2], "y": 3}, "c": {"x": [1, 2]}}
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    (bad,) = documents.of_text("f.yaml", "\n".join(lines))
+    assert "endless aliases" in bad.problem
+
+
+def test_a_tab_is_named() -> None:
+    with pytest.raises(documents.Unreadable, match="a tab, perhaps"):
+        list(documents.of_text("f.yaml", "a:\n\tb: 1\n"))
+
+
+def test_a_relative_image_url_is_told_how_to_be_written(tmp_path: pathlib.Path) -> None:
+    text = CLUSTER.format(version="v1beta2", namespace="ns1").partition("spec:")[0].replace("Cluster", "Machine")
+    found = findings(tmp_path, f"{text}spec: {{image: {{url: os.qcow2}}}}\n")
+    assert "http://<server>" in found["spec.image.url"][1]

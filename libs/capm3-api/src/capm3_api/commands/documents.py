@@ -26,6 +26,8 @@ _INT = re.compile(r"[-+]?(0[bB][01]+|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|0|[1-9][0-9]
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z", re.ASCII)
 _NUMERIC = frozenset("+-.0123456789")
 _STRING = "tag:yaml.org,2002:str"
+_NO_OBJECT = "is no object: a map with apiVersion and kind is expected"
+_MOST_AGAIN = 100_000
 _RESOLVER = yaml.resolver.Resolver()
 
 
@@ -67,11 +69,25 @@ class Document:
 def read(names: Iterable[str], stdin: Any = None) -> Iterator[Document]:
     """The documents of all files in order; the items of a ``List`` count as documents of their own.
 
+    Args:
+        names: files, or folders for the YAML and JSON files in them, as with kubectl; ``-`` is standard input.
+
     Raises:
         Unreadable: at the first file that can't be read.
     """
     for name in names:
-        yield from of_text(name, text_of(name, stdin))
+        for file in _files(name):
+            yield from of_text(file, text_of(file, stdin))
+
+
+def _files(name: str) -> list[str]:
+    folder = pathlib.Path(name)
+    if name == "-" or not folder.is_dir():
+        return [name]
+    found = sorted(str(file) for file in folder.iterdir() if file.suffix in (".yaml", ".yml", ".json"))
+    if not found:
+        raise Unreadable(f"{name}: is a folder without a .yaml, .yml or .json file")
+    return found
 
 
 def text_of(name: str, stdin: Any = None) -> str:
@@ -99,7 +115,8 @@ def of_text(name: str, text: str) -> Iterator[Document]:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         where = f":{mark.line + 1}" if mark else ""
-        raise Unreadable(f"{name}{where}: is no valid YAML: {problem.problem or problem.context}") from problem
+        hint = " (a tab, perhaps: YAML wants blanks)" if "cannot start any token" in (problem.problem or "") else ""
+        raise Unreadable(f"{name}{where}: is no valid YAML: {problem.problem or problem.context}{hint}") from problem
     except yaml.YAMLError as problem:
         raise Unreadable(f"{name}: is no valid YAML: {problem}") from problem
     for index, root in enumerate(roots):
@@ -111,59 +128,85 @@ def _is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and scalar(node) is None
 
 
+@dataclasses.dataclass
+class _Notes:
+    """What is noted while one object is read: the line of each path, repeated keys, values that were seen before."""
+
+    lines: dict[str, int] = dataclasses.field(default_factory=dict)
+    repeated: list[str] = dataclasses.field(default_factory=list)
+    seen: set[int] = dataclasses.field(default_factory=set)
+    again: int = 0
+
+    def visit(self, node: yaml.Node) -> None:
+        """Raises `RecursionError` at aliases of aliases, which are small in a file and endless in memory."""
+        self.again += id(node) in self.seen
+        self.seen.add(id(node))
+        if self.again > _MOST_AGAIN:
+            raise RecursionError
+
+
 def _documents(name: str, index: int, root: yaml.Node) -> Iterator[Document]:
-    lines: dict[str, int] = {}
-    repeated: list[str] = []
-    line = root.start_mark.line + 1
-    try:
-        value = _value(root, "", lines, repeated, ())
-    except RecursionError:
-        yield Document(name, index, line, {}, problem="is nested too deeply or contains itself")
+    document = _document(name, index, root)
+    kind = document.raw.get("kind")
+    items = _items(root) if isinstance(kind, str) and kind.endswith("List") else None
+    if items is None:
+        yield document
         return
+    for item in items:
+        inner = _document(name, index, item)
+        yield dataclasses.replace(inner, problem="is no object") if inner.problem == _NO_OBJECT else inner
+
+
+def _items(root: yaml.Node) -> list[yaml.Node] | None:
+    """The items of a list object; nothing when it has none."""
+    found = [value for key, value in root.value if key.value == "items"] if isinstance(root, yaml.MappingNode) else []
+    return list(found[-1].value) if found and isinstance(found[-1], yaml.SequenceNode) else None
+
+
+def _document(name: str, index: int, root: yaml.Node) -> Document:
+    notes, line = _Notes(), root.start_mark.line + 1
+    try:
+        value = _value(root, "", notes, ())
+    except RecursionError:
+        return Document(name, index, line, {}, problem="is nested too deeply, contains itself or has endless aliases")
     if not isinstance(value, dict):
-        yield Document(name, index, line, {}, problem="is no object: a map with apiVersion and kind is expected")
-    elif value.get("kind") == "List" and isinstance(value.get("items"), list):
-        for place, item in enumerate(value["items"]):
-            prefix = f"items[{place}]"
-            inner = {
-                path.removeprefix(f"{prefix}."): row for path, row in lines.items() if path.startswith(f"{prefix}.")
-            }
-            raw = item if isinstance(item, dict) else {}
-            yield Document(name, index, lines.get(prefix, line), raw, inner, "" if raw else "is no object")
-    else:
-        yield Document(name, index, line, value, lines, repeated=tuple(repeated))
+        return Document(name, index, line, {}, problem=_NO_OBJECT)
+    return Document(name, index, line, value, notes.lines, repeated=tuple(notes.repeated))
 
 
-def _value(node: yaml.Node, path: str, lines: dict[str, int], repeated: list[str], around: tuple[int, ...]) -> Any:
+def _value(node: yaml.Node, path: str, notes: _Notes, around: tuple[int, ...]) -> Any:
+    notes.visit(node)
     if id(node) in around:
         raise RecursionError
     around = (*around, id(node))
     if path:
-        lines.setdefault(path, node.start_mark.line + 1)
+        notes.lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, f"{path}[{place}]", lines, repeated, around) for place, item in enumerate(node.value)]
+        return [_value(item, f"{path}[{place}]", notes, around) for place, item in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
         return scalar(node)
     result: Raw = {}
     for key_node, value_node in node.value:
         key = key_node.value if isinstance(key_node, yaml.ScalarNode) else "?"
         if key == "<<" and key_node.style not in ("'", '"'):
-            result = {**_merged(value_node, path, repeated, around), **result}
+            result = {**_merged(value_node, path, notes, around), **result}
             continue
         inner = f"{path}.{key}" if path else key
-        if key in result and inner in lines:
-            repeated.append(inner)
-        lines[inner] = key_node.start_mark.line + 1
-        result[key] = _value(value_node, inner, lines, repeated, around)
+        if key in result and inner in notes.lines:
+            notes.repeated.append(inner)
+        notes.lines[inner] = key_node.start_mark.line + 1
+        result[key] = _value(value_node, inner, notes, around)
     return result
 
 
-def _merged(node: yaml.Node, path: str, repeated: list[str], around: tuple[int, ...]) -> Raw:
+def _merged(node: yaml.Node, path: str, notes: _Notes, around: tuple[int, ...]) -> Raw:
     """The maps behind a merge key; their lines stay those of the place they are written at."""
     parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
     result: Raw = {}
     for part in reversed(parts):
-        value = _value(part, path, {}, repeated, around)
+        inner = dataclasses.replace(notes, lines={})
+        value = _value(part, path, inner, around)
+        notes.again = inner.again
         result.update(value if isinstance(value, dict) else {})
     return result
 

@@ -48,16 +48,30 @@ def for_error(obj: Raw, error: FieldError) -> str:
         return "a duration has units: 300s, 5m or 1h30m0s"
     if wanted:
         return _requoted(value, wanted[1])
-    if re.search(r"\.parameters\[\d+\]\.value\Z", error.path) and "must be of type object" in error.message:
-        return (
-            "v1beta2 takes only objects here; a plain value as in 'miimon: 100' can be written in a "
-            f"{kinds.INFRASTRUCTURE}/v1beta1 object: parameters: {{miimon: 100}}"
-        )
-    if error.path.endswith(".macAddress") and error.message.startswith("Required"):
-        return "say where the MAC address comes from: macAddress: {fromHostInterface: <NIC name>}"
-    if error.path.endswith(".parameters") and error.message.startswith("Required"):
-        return "v1beta2 wants parameters on every bond; v1beta1 does not"
-    return ""
+    return next((hint for path, text, hint in _MENDS if path.search(error.path) and text in error.message), "")
+
+
+_MENDS = (
+    (
+        re.compile(r"\.parameters\[\d+\]\.value\Z"),
+        "must be of type object",
+        "v1beta2 takes only objects here; a plain value as in 'miimon: 100' can be written in a "
+        f"{kinds.INFRASTRUCTURE}/v1beta1 object: parameters: {{miimon: 100}}",
+    ),
+    (
+        re.compile(r"\.macAddress\Z"),
+        "Required",
+        "say where the MAC address comes from: macAddress: {fromHostInterface: <NIC name>}",
+    ),
+    (re.compile(r"\.parameters\Z"), "Required", "v1beta2 wants parameters on every bond; v1beta1 does not"),
+    (re.compile(r"image\.url\Z"), "", "write where the image lies, as in url: http://<server>/<image>.qcow2"),
+    (
+        re.compile(r"image\.checksum\Z"),
+        "Required",
+        "write the URL of a checksum file, or the digest itself with its checksumType",
+    ),
+)
+"""Path, a part of the message, and the mend."""
 
 
 def _requoted(value: Any, wanted: str) -> str:
