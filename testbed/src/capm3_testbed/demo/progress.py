@@ -15,6 +15,9 @@ from rich.live import Live
 from rich.table import Table
 
 
+_SHORT = {"KubeadmControlPlane": "Control plane", "MachineDeployment": "Deployment", "BareMetalHost": "Host"}
+
+
 class Progress:
     """Use it with ``with``; call `show` after each change, `say` for lines of its own."""
 
@@ -65,8 +68,11 @@ def line(row: Row) -> str:
 def table(rows: list[Row], elapsed: float) -> Table:
     """The rows as a table."""
     drawn = Table(title=f"{elapsed:.0f} s", title_justify="left", expand=True)
-    for name, ratio in (("Kind", 2), ("Name", 4), ("State", 3), ("Waits for", 8)):
+    drawn.add_column("Kind", no_wrap=True)
+    for name, ratio in (("Name", 3), ("State", 3), ("Waits for", 7)):
         drawn.add_column(name, ratio=ratio, overflow="fold")
     for row in rows:
-        drawn.add_row(row.kind, row.name, row.state, row.why, style="green" if row.done else "yellow")
+        drawn.add_row(
+            _SHORT.get(row.kind, row.kind), row.name, row.state, row.why, style="green" if row.done else "yellow"
+        )
     return drawn
