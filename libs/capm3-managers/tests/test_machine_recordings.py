@@ -32,3 +32,20 @@ def test_a_wrong_field_is_found() -> None:
     recording["steps"][2]["snapshot"][-1]["status"]["initialization"]["provisioned"] = False
     rows = list(vectors_lifecycle.compare_recording(path.stem, recording))
     assert any(row[1] == "differing" and "initialization" in row[2] for row in rows)
+
+
+@pytest.mark.parametrize(
+    "name", ["custom-deploy-and-images", "machine-new-contract-fields-only", "externally-provisioned"]
+)
+def test_registered_differences_are_found_by_what_is_recorded_and_not_by_its_name(name: str) -> None:
+    path = next(path for path in RECORDINGS if path.stem == name)
+    rows = list(vectors_lifecycle.compare_recording("another-name", json.loads(path.read_text())))
+    assert {row[1] for row in rows} == {"agreed", "registered"}
+
+
+def test_a_recording_that_can_not_be_replayed_is_a_difference_and_stops_no_other(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"steps": [{"step": "x", "actions": [{"method": "POST"}], "snapshot": []}]}')
+    good = next(path for path in RECORDINGS if path.stem == "machine-waits")
+    (tmp_path / "b.json").write_text(good.read_text())
+    rows = list(vectors_lifecycle.compare(tmp_path))
+    assert rows[0][:2] == ("a/all", "differing") and {row[1] for row in rows[1:]} <= {"agreed", "registered"}
