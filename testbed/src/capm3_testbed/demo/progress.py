@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-
 _SHORT = {"KubeadmControlPlane": "Control plane", "MachineDeployment": "Deployment", "BareMetalHost": "Host"}
 
 
