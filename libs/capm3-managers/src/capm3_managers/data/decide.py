@@ -60,6 +60,13 @@ def delete(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     return draft.act(*release.of(snapshot.held)).without_finalizer(names.DATA_FINALIZER).end("gave everything back")
 
 
+def outlived(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
+    """Data whose claim is being deleted will be deleted too, by the template's manager: nothing is made or said any more."""
+    if snapshot.claim is not None and claims.is_leaving(snapshot.claim):
+        return draft.end(f"its Metal3DataClaim {meta.key_of(snapshot.claim).name} is being deleted")
+    return draft
+
+
 def finalizer(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     return draft.with_finalizer(names.DATA_FINALIZER)
 
@@ -154,7 +161,7 @@ def render(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     return _ready(draft)
 
 
-STEPS = (pause, delete, finalizer, references, secret_names, existing_secrets, host, claim, render)
+STEPS = (pause, delete, outlived, finalizer, references, secret_names, existing_secrets, host, claim, render)
 
 
 def _spec(snapshot: Snapshot) -> Metal3DataTemplateSpec:

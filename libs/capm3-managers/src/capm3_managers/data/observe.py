@@ -40,7 +40,7 @@ def observe(ports: Ports, key: Key, env: Env) -> Snapshot:
     template = _referenced(reader, data, "template")
     metal3machine = owners.find(reader, claim, kinds.METAL3_MACHINE) if claim else None
     found = Snapshot(data, cluster, claim, template, metal3machine)
-    if template is None or metal3machine is None:
+    if template is None or metal3machine is None or claims.is_leaving(claim or {}):
         return found
     return _with_secrets(reader, found, template, metal3machine)
 
