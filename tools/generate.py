@@ -1,4 +1,4 @@
-"""Writes everything that is generated and checked in: the CRDs and the reference pages; ``--check`` only compares.
+"""Writes everything that is generated and checked in: CRDs, manifests, reference pages; ``--check`` only compares.
 
 The pages are made from the tables and the programs that they describe, so that they can't say something else.
 """
@@ -84,8 +84,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 on a difference")
     check = parser.parse_args().check
-    crds = [sys.executable, str(ROOT / "tools" / "gen_crds.py"), *(["--check"] if check else [])]
-    failed = subprocess.run(crds, check=False).returncode
+    failed = 0
+    for tool in ("gen_crds.py", "gen_config.py"):
+        command = [sys.executable, str(ROOT / "tools" / tool), *(["--check"] if check else [])]
+        failed = subprocess.run(command, check=False).returncode or failed
     pages = {"conditions.md": conditions_page(), "annotations.md": names_page()}
     if sys.version_info[:2] == HELP_PYTHON:
         pages["cli.md"] = programs_page()
