@@ -127,7 +127,8 @@ def _take_back(snapshot: Snapshot, claim: Raw) -> Iterator[Action]:
     if names.DATA_CLAIM_FINALIZER in finalizers:
         finalizers.remove(names.DATA_CLAIM_FINALIZER)
         yield _finalizers_patch(kinds.METAL3_DATA_CLAIM, claim, finalizers)
-    yield from _status(claim, {"renderedData": None, "errorMessage": None})
+    if finalizers:  # else it is gone by now
+        yield from _status(claim, {"renderedData": None, "errorMessage": None})
 
 
 def _let_go(data: Raw) -> Iterator[Action]:
