@@ -156,14 +156,18 @@ def _short(value: Any) -> str:
 
 
 def main() -> int:
-    """Returns 1 on an unregistered difference, 2 when the folder is missing."""
+    """Returns 1 on an unregistered difference, 2 when the folder is missing or a file in it is no YAML."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reference", type=Path, required=True, help="folder with capm3/, bmo/ and ipam/")
     folder = parser.parse_args().reference
     if not folder.is_dir():
         print(f"no such folder: {folder}", file=sys.stderr)
         return 2
-    return 1 if compare(folder) else 0
+    try:
+        return 1 if compare(folder) else 0
+    except yaml.YAMLError as problem:
+        print(f"a file below {folder} is no valid YAML: {problem}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":
