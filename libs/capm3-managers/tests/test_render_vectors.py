@@ -104,3 +104,38 @@ def test_a_difference_that_a_rule_does_not_explain_is_not_registered() -> None:
     text = case["rendered"]["m-1-metadata"]["metaData"]
     case["rendered"]["m-1-metadata"]["metaData"] = text.replace("192.0.2.120", "192.0.2.121")
     assert vectors_rendering.judge(case)[1] == "differing"
+
+
+def test_a_pool_that_is_overridden_and_missing_is_a_registered_difference() -> None:
+    case = load(next(path for path in CASES if path.stem == "net-ipv4-pool-annotation"))
+    network = case["dataTemplate"]["spec"]["networkData"]["networks"]["ipv4"][0]
+    network["fromPoolRef"] = {"name": "nowhere", "kind": "IPPool", "apiGroup": "ipam.metal3.io"}
+    case |= {"rendered": {}, "expect": "wait"}
+    assert vectors_rendering.judge(case)[1:] == ("registered", "pools that are not used are not claimed")
+
+
+def test_a_secret_of_other_data_is_a_registered_difference() -> None:
+    case = load(next(path for path in CASES if path.stem == "secret-already-exists"))
+    secret = next(obj for obj in case["inputs"] if obj["kind"] == "Secret")
+    owner = {"apiVersion": kinds.METAL3_DATA.api_version, "kind": "Metal3Data", "name": "other", "uid": "u"}
+    secret["metadata"]["ownerReferences"] = [owner]
+    assert vectors_rendering.judge(case)[1:] == ("registered", "a Secret of another Metal3Data is not used")
+
+
+def test_a_mask_that_does_not_fit_is_a_registered_difference() -> None:
+    case = load(next(path for path in CASES if path.stem == "net-ipv4-pool-name"))
+    for pool in (obj for obj in case["inputs"] if obj["kind"] == "IPPool"):
+        pool["spec"]["pools"][0]["prefix"] = 64
+    secret = case["rendered"]["m-1-networkdata"]
+    mask = "?00000000000000000000ffff"
+    secret["networkData"] = secret["networkData"].replace("netmask: 255.255.255.0", f"netmask: {mask}")
+    assert vectors_rendering.judge(case)[1] == "registered"
+
+
+def test_the_answers_of_another_provider_are_those_of_the_recording() -> None:
+    case = load(next(path for path in CASES if path.stem == "capi-pool-ref"))
+    for obj in case["observed"]:
+        if obj["kind"] == "IPAddressClaim":
+            obj["status"] = {}
+    case |= {"rendered": {}, "expect": "wait"}
+    assert vectors_rendering.judge(case)[1] == "agreed"

@@ -81,6 +81,14 @@ def reasons_of_ours(case: Case, ours: Result, theirs: Result) -> str:
     return next((OURS_ALONE[reason] for reason in ours.reasons.values() if reason in OURS_ALONE), "")
 
 
+def masks_fit_their_family(case: Case, ours: Result, theirs: Result) -> str:
+    """A prefix length that is too long for the network's family is refused; the Go program writes no mask at all."""
+    refused = any(text.startswith("prefix out of range: ") for text in ours.errors.values())
+    texts = [text for secret in theirs.rendered.values() for text in secret.values()]
+    unfit = any(mask in text for text in texts for mask in ("netmask: ?00000000000000000000ffff", "netmask: <nil>"))
+    return "a prefix length that does not fit the network's family is refused" if refused and unfit else ""
+
+
 _ADDRESS = kinds.IP_ADDRESS.kind
 
 RULES: tuple[Callable[[Case, Result, Result], str], ...] = (
@@ -88,6 +96,7 @@ RULES: tuple[Callable[[Case, Result, Result], str], ...] = (
     annotated_gateways_are_claimed,
     pool_kinds_count,
     only_used_pools_are_claimed,
+    masks_fit_their_family,
     reasons_of_ours,
 )
 

@@ -10,10 +10,9 @@ import base64
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from capm3_api import conversion, defaults, kinds, meta, names
-from capm3_api.meta import Key
+from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
 from capm3_managers import data, datatemplate, ippool, machine
@@ -78,7 +77,7 @@ class Case:
     @property
     def names_claims_by_host(self) -> bool:
         """Whether the flag was on: the name says so, or a claim has the labels that only the flag makes."""
-        claims = (obj for obj in self.observed if _is(obj, kinds.IP_CLAIM.api_version, kinds.IP_CLAIM.kind))
+        claims = (obj for obj in self.observed if _is(obj, kinds.IP_CLAIM))
         labelled = any(names.DATA_NAME_LABEL in ((obj.get("metadata") or {}).get("labels") or {}) for obj in claims)
         return labelled or self.name.startswith(BY_HOST_NAME)
 
@@ -157,29 +156,33 @@ def _decoded(text: str) -> str:
 
 
 def _provider(case: Case) -> Callable[[World, datetime.datetime], None]:
-    """The other IPAM provider of the recording: answers Cluster API's claims with the recorded addresses."""
-    addresses: dict[str, Raw] = {}
-    for obj in (*case.inputs, *case.observed):
-        claim: Any = ((obj.get("spec") or {}).get("claimRef") or {}).get("name")
-        if claim and _is(obj, kinds.CAPI_IP_ADDRESS.api_version, kinds.CAPI_IP_ADDRESS.kind):
-            addresses[str(claim)] = obj
-    answered = {meta.key_of(obj).name for obj in case.observed if _answer(obj)} or set(addresses)
+    """The other IPAM provider of the recording: answers Cluster API's claims as they were answered there."""
+    listed = [*case.inputs, *case.observed]
+    addresses = {_claim_of(obj): obj for obj in listed if _is(obj, kinds.CAPI_IP_ADDRESS)}
+    claims = [obj for obj in listed if _is(obj, kinds.CAPI_IP_ADDRESS_CLAIM)]
+    answers = {meta.key_of(obj).name: _answer(obj) for obj in claims}
 
     def answer(world: World, now: datetime.datetime) -> None:
-        for name in sorted(answered & set(addresses)):
+        for name, address in answers.items():
             key = Key(case.namespace, name)
             claim = world.get(kinds.CAPI_IP_ADDRESS_CLAIM, key)
-            if claim is not None and not _answer(claim):
+            if claim is None or not address or _answer(claim) == address:
+                continue
+            if name in addresses:
                 world.put(addresses[name])
-                patch = {"status": {"addressRef": {"name": meta.key_of(addresses[name]).name}}}
-                world.patch(kinds.CAPI_IP_ADDRESS_CLAIM, key, patch, subresource="status")
+            patch = {"status": {"addressRef": {"name": address}}}
+            world.patch(kinds.CAPI_IP_ADDRESS_CLAIM, key, patch, subresource="status")
 
     return answer
 
 
-def _answer(claim: Raw) -> bool:
-    return bool(((claim.get("status") or {}).get("addressRef") or {}).get("name"))
+def _claim_of(address: Raw) -> str:
+    return str(((address.get("spec") or {}).get("claimRef") or {}).get("name") or "")
 
 
-def _is(obj: Raw, api_version: str, kind: str) -> bool:
-    return obj.get("kind") == kind and meta.group_of(obj.get("apiVersion") or "") == meta.group_of(api_version)
+def _answer(claim: Raw) -> str:
+    return str(((claim.get("status") or {}).get("addressRef") or {}).get("name") or "")
+
+
+def _is(obj: Raw, kind: Kind) -> bool:
+    return obj.get("kind") == kind.kind and meta.group_of(obj.get("apiVersion") or "") == kind.group
