@@ -77,6 +77,19 @@ def test_b10_a_secret_in_another_namespace_is_refused_and_never_read(field: str,
     assert "kube-system" not in str(fixtures.host(world, "h1"))
 
 
+@pytest.mark.parametrize("field", ["userData", "metaData", "networkData"])
+def test_b10_a_status_that_names_a_secret_in_another_namespace_never_reaches_the_host(field: str) -> None:
+    world = fixtures.site()
+    fixtures.add_host(world, "h1")
+    fixtures.add_machine(world, "m1", status={field: {"name": "admin-token", "namespace": "kube-system"}})
+    settle(world)
+    if field == "userData":
+        reason, message = told(world)[1:]
+        assert reason == "CrossNamespaceReference"
+        assert "cross-namespace secret reference is not allowed for userData on host h1" in message
+    assert "kube-system" not in str(fixtures.host(world, "h1"))
+
+
 def test_b10_a_data_template_in_another_namespace_is_refused() -> None:
     world = fixtures.site()
     fixtures.add_host(world, "h1")

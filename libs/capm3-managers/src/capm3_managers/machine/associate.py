@@ -119,10 +119,14 @@ def _claim(snapshot: Snapshot, draft: Draft, host: Raw, success: tuple[Outcome, 
     ready = snapshot.view.spec.data_template is not None or hostspec.has_source(snapshot)
     if not ready and data:
         return draft.wait(outcomes.ASSOCIATION_FAILED, hostspec.no_source(snapshot))
+    status: Raw = {**(draft.wanted.get("status") or {}), **({"userData": data} if data else {})}
+    foreign = hostspec.foreign_data(snapshot, host, status) if snapshot.view.spec.data_template is None else ""
+    if foreign:
+        return draft.wait(outcomes.CROSS_NAMESPACE, foreign)
     draft = _name(draft, host).guard()
     if data:
         draft = draft.patch({"status": {"userData": data}})
-    claim = hostspec.claim(snapshot, host, draft.wanted.get("status") or {})
+    claim = hostspec.claim(snapshot, host, status)
     draft = draft.act(hostspec.send(host, hostspec.smallest(host, claim)))
     draft = _label_secret(snapshot, host, draft)
     return draft if draft.ended else draft.outcome(*success).end(f"claimed host {meta.key_of(host).name}")

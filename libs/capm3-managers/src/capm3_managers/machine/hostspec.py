@@ -12,12 +12,15 @@ from typing import Any
 from capm3_api import kinds, meta, names
 from capm3_api.model import Raw
 
-from capm3_managers import diff, hosts
+from capm3_managers import diff, hosts, outcomes
 from capm3_managers.draft import Draft
 from capm3_managers.env import Env
 from capm3_managers.machine import powerpolicy, userdata
 from capm3_managers.machine.snapshot import Snapshot
 from capm3_managers.plan import Patch
+
+_DATA = ("userData", "metaData", "networkData")
+"""Fields of a host that refer to Secrets, in the machine's status under the same names."""
 
 
 def spec(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
@@ -28,6 +31,9 @@ def spec(snapshot: Snapshot, draft: Draft, env: Env) -> Draft:
     status = draft.wanted.get("status") or {}
     if status.get("userData") and not has_image(host) and not has_source(snapshot):
         return draft.wait(snapshot.update_failed, no_source(snapshot))
+    foreign = foreign_data(snapshot, host, status)
+    if foreign:
+        return draft.wait(snapshot.update_failed.but(outcomes.CROSS_NAMESPACE.reason), foreign)
     patch = smallest(host, deployment(snapshot, host, status))
     return draft.act(send(host, patch)) if patch else draft
 
@@ -64,9 +70,9 @@ def deployment(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> Raw:
         wanted["image"] = _image(snapshot)
     if view.custom_deploy.method:
         wanted["customDeploy"] = {"method": view.custom_deploy.method}
-    for field in ("userData", "metaData", "networkData"):
-        ref = status.get(field)
-        if ref:
+    for field in _DATA:
+        ref = hosts.part(status, field)
+        if ref.get("name"):
             wanted[field] = {"name": ref["name"], "namespace": ref.get("namespace") or snapshot.key.namespace}
     return {"spec": wanted}
 
@@ -75,7 +81,7 @@ def deprovision(snapshot: Snapshot, host: Raw, env: Env) -> Raw:
     """Takes the image away, and exactly the references that this machine wrote (report B08)."""
     cleared: Raw = {"image": None, "customDeploy": None}
     status = hosts.part(snapshot.observed or {}, "status")
-    for field in ("userData", "metaData", "networkData"):
+    for field in _DATA:
         ours, theirs = hosts.text(status, field, "name"), hosts.text(host, "spec", field, "name")
         if ours and ours == theirs:
             cleared[field] = None
@@ -128,6 +134,20 @@ def no_source(snapshot: Snapshot) -> str:
 def foreign_user_data(snapshot: Snapshot) -> str:
     """What is wrong with the user data's namespace; ``""`` when nothing is."""
     return userdata.foreign(snapshot.view.spec.user_data, snapshot.key.namespace, "userData")
+
+
+def foreign_data(snapshot: Snapshot, host: Raw, status: Mapping[str, Any]) -> str:
+    """What is wrong with data that the status names and that would go to the host; ``""`` when nothing is (report B10).
+
+    The spec is refused earlier; a status can hold something else, since another may have written it.
+    """
+    if has_image(host) or not status.get("userData"):
+        return ""
+    for field in _DATA:
+        if hosts.text(status, field, "namespace") not in ("", snapshot.key.namespace):
+            name = meta.key_of(host).name
+            return f"cross-namespace secret reference is not allowed for {field} on host {name}"
+    return ""
 
 
 def _consumer(snapshot: Snapshot) -> Raw:
