@@ -78,6 +78,8 @@ def values(node: Mapping[str, Any], name: str = "") -> st.SearchStrategy[Any]:
         return st.dictionaries(_TEXT, _JSON, max_size=2) if node.get("type") == "object" else _JSON
     if "enum" in node:
         return st.sampled_from(node["enum"])
+    if node.get("x-kubernetes-int-or-string"):
+        return st.integers(0, 9) | st.sampled_from(["1", "10%"])
     if node["type"] == "string":
         return _string(node, name)
     return _MAKERS[node["type"]](node)
@@ -134,4 +136,5 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any]], st.SearchStrategy[Any]]] = {
     "array": _array,
     "integer": _integer,
     "boolean": lambda node: st.booleans(),
+    "number": lambda node: st.sampled_from([0, 2400, 2400.5]),
 }
