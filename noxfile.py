@@ -137,6 +137,20 @@ def vectors(session: nox.Session) -> None:
 
 
 @nox.session
+def shared(session: nox.Session) -> None:
+    """Everything that compares with a full folder of recordings and references: `nox -s shared -- DIR`."""
+    if len(session.posargs) != 1:
+        session.error("name the folder: nox -s shared -- DIR (it holds vectors/ and reference/)")
+    folder = Path(session.posargs[0]).resolve()
+    _run(session, "python", "tools/vectors.py", str(folder / "vectors"))
+    _run(session, "python", "tools/crd_drift.py", "--reference", str(folder / "reference" / "crds"))
+    manifest = folder / "reference" / "manifests" / "clusterctl-cluster.rendered.yaml"
+    _control_plane(session, needed=False)
+    stories = ["testbed/scenarios/test_story_manifests.py", "testbed/tests/dropin"]
+    _run(session, "pytest", "-q", *stories, env={"CAPM3_REFERENCE_MANIFEST": str(manifest)})
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Benchmarks: `nox -s bench -- NAME` (webhook, controller); without a name it lists them."""
     _run(session, "python", "tools/bench.py", *session.posargs)
@@ -159,9 +173,10 @@ def constraints(session: nox.Session) -> None:
     """Resolves constraints.txt anew (needs uv)."""
     files = [f"{package}/pyproject.toml" for package in PACKAGES]
     own = [part for package in PACKAGES for part in ("--no-emit-package", _name(package))]
+    extras = ["--extra", "testing", "--extra", "webhooks"]
     options = ["--universal", "--generate-hashes", "--no-emit-index-url", "--no-header", "--python-version", "3.11"]
     session.run(
-        "uv", "pip", "compile", "-q", *options, "pyproject.toml", *files, "--group", "dev", *own,
+        "uv", "pip", "compile", "-q", *options, "pyproject.toml", *files, "--group", "dev", *extras, *own,
         "-o", "constraints.txt", *session.posargs, external=True,
     )  # fmt: skip
 
