@@ -14,7 +14,7 @@ from capm3_api.model import Raw
 from capm3_testbed.dropin.calls import Answer
 from capm3_testbed.dropin.site import Site
 
-pytestmark = pytest.mark.apiserver
+pytestmark = [pytest.mark.apiserver, pytest.mark.timeout(240)]
 REALWORLD = Path(__file__).parents[3] / "libs" / "capm3-api" / "tests" / "data" / "realworld"
 VERDICTS: dict[str, dict[str, Any]] = yaml.safe_load((REALWORLD / "verdicts.yaml").read_text())
 _UNKNOWN = re.compile(r'unknown field "([^"]+)"')

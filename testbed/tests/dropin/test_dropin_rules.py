@@ -13,7 +13,7 @@ from capm3_testbed.dropin import templates
 from capm3_testbed.dropin.calls import Answer
 from capm3_testbed.dropin.site import Site
 
-pytestmark = pytest.mark.apiserver
+pytestmark = [pytest.mark.apiserver, pytest.mark.timeout(240)]
 SAMPLES = Path(__file__).parents[1] / "data" / "dropin"
 TOPOLOGY = "topology.cluster.x-k8s.io/dry-run"
 VERSIONS = ("v1beta1", "v1beta2")

@@ -136,7 +136,7 @@ def test_b18_the_controller_moves_all_objects_and_then_says_so(upgraded: Upgrade
     process.launch()
     try:
         wanted = {kind.kind: ["v1beta2"] for kind in kinds.OURS}
-        net.wait_until("all are migrated", lambda: upgrade.stored_versions(site) == wanted, 120.0)
+        net.wait_until("all are migrated", lambda: upgrade.stored_versions(site) == wanted, 200.0)
     finally:
         process.stop()
     for kind in kinds.OURS:

@@ -12,7 +12,7 @@ from capm3_testbed.dropin import templates
 from capm3_testbed.dropin.lost import lost
 from capm3_testbed.dropin.site import Site
 
-pytestmark = pytest.mark.apiserver
+pytestmark = [pytest.mark.apiserver, pytest.mark.timeout(240)]
 DATA = Path(__file__).parents[1] / "data" / "dropin"
 VERSIONS = ("v1beta1", "v1beta2")
 SAMPLES = {version: templates.objects(DATA / f"every-kind-{version}.yaml", "", {}) for version in VERSIONS}
