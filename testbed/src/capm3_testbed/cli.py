@@ -20,11 +20,16 @@ from capm3_testbed.demo import run as demo
 from capm3_testbed.tiers import TIERS
 
 INTERRUPTED = 130
+DEMO_HELP = "a manifest goes in, a cluster's machines come out ready"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 as wished, 1 not, 2 unreadable command line, 130 after Ctrl-C."""
-    args = _parser().parse_args(argv)
+    return run(_parser().parse_args(argv))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does what the command line says."""
     logging.basicConfig(level=logging.DEBUG if args.verbose else logging.ERROR, format="%(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _terminated)
     console = Console(stderr=getattr(args, "output", "text") == "json")
@@ -90,23 +95,32 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--verbose", action="store_true", help="also show what the stand-ins log")
     commands = parser.add_subparsers(dest="command", required=True)
-    shown = commands.add_parser("demo", help="a manifest goes in, a cluster's machines come out ready")
-    _tier(shown)
-    shown.add_argument("--manifest", type=Path, help="a manifest of your own; ${IMAGE_URL} in it is the live ISO")
-    shown.add_argument("--keep", action="store_true", help="leave everything running and say how to reach it")
-    shown.add_argument("--delete", action="store_true", help="delete the cluster at the end, see every host released")
-    shown.add_argument("--timeout", type=float, default=300.0, help="seconds to wait (default 300)")
-    shown.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    shown = commands.add_parser("demo", help=DEMO_HELP)
+    add_demo_arguments(shown)
     up = commands.add_parser("up", help="start a testbed in the background")
     _tier(up)
     up.add_argument("--hosts", type=int, default=4, help="how many servers (default 4)")
-    for command in (shown, up):
-        command.add_argument("--notify", type=int, default=0, help=argparse.SUPPRESS)
+    _notify(up)
     for name, text in (("status", "say what runs in the background"), ("down", "end what runs in the background")):
         _tier(commands.add_parser(name, help=text))
     commands.add_parser("binaries", help="find etcd and kube-apiserver, or build them")
     commands.add_parser("doctor", help="check what each tier needs on this machine")
     return parser
+
+
+def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
+    """What a demo can be told; for ``capm3 demo`` too."""
+    _tier(parser)
+    parser.add_argument("--manifest", type=Path, help="a manifest of your own; ${IMAGE_URL} in it is the live ISO")
+    parser.add_argument("--keep", action="store_true", help="leave everything running and say how to reach it")
+    parser.add_argument("--delete", action="store_true", help="delete the cluster at the end, see every host released")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds to wait (default 300)")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    _notify(parser)
+
+
+def _notify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--notify", type=int, default=0, help=argparse.SUPPRESS)
 
 
 def _tier(parser: argparse.ArgumentParser) -> None:

@@ -72,6 +72,30 @@ OF_DATA: dict[str, str] = {
 """The same for what a Metal3Data reports; such a reason stands in the machine's condition ``Metal3DataReady``."""
 
 
+OF_HOSTS: dict[str, str] = {
+    "registration error": "Mend address or credentials of the BMC; `capm3 bmc probe ADDRESS` tries them from here.",
+    "inspection error": "See whether the server boots the inspection image, or disable inspection.",
+    "preparation error": "Look at the firmware, RAID or BIOS settings that the host asks for.",
+    "provisioning error": "See whether the image's URL and checksum are right and the server can reach it.",
+    "power management error": "Try `capm3 bmc power` against this server; its BMC refuses or does not answer.",
+    "provisioned registration error": "Mend address or credentials of the BMC; the server itself goes on running.",
+    "detach error": "Look at the host's `status.errorMessage`.",
+    "servicing error": "Look at the firmware or BIOS settings that were changed.",
+    "": "Nothing has looked at the host yet: see whether the Baremetal Operator, or capm3-controller's host controller, runs.",
+    "unmanaged": "Give the host `spec.bmc.address` and `spec.bmc.credentialsName`.",
+    "registering": "The BMC is tried; if it lasts, `capm3 bmc probe ADDRESS` tells what a BMC answers.",
+    "inspecting": "Wait; a server that never answers is shown by its console.",
+    "provisioning": "Wait; a server that does not come up is shown by its console.",
+    "deprovisioning": "Wait; a host's disks are cleaned unless `automatedCleaningMode` is `disabled`.",
+}
+"""What to do about a host: by ``status.errorType`` when it has an error, else by its provisioning state."""
+
+NOT_LOOKED_AT = (
+    "See whether capm3-controller runs, watches this namespace (`--namespace`) and this object (`--watch-filter`)."
+)
+"""About an object of ours without any condition."""
+
+
 def of(type_: str, reason: str, message: str = "") -> str:
     """What to do about a condition; ``""`` when nothing is known.
 

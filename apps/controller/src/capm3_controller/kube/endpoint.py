@@ -63,12 +63,13 @@ class Endpoint:
 Source = str | Path | Mapping[str, Any] | Endpoint | None
 
 
-def load(source: Source = None, environ: Mapping[str, str] | None = None) -> Endpoint:
+def load(source: Source = None, environ: Mapping[str, str] | None = None, *, context: str = "") -> Endpoint:
     """Finds the management cluster.
 
     Args:
         source: kubeconfig file, kubeconfig as data, a ready endpoint, or ``None``: ``KUBECONFIG``, then the service
             account of the pod, then ``~/.kube/config``, as the Go program.
+        context: of a kubeconfig file, instead of its current one; the pod's service account is passed over then.
 
     Raises:
         EndpointError: nothing usable there.
@@ -80,14 +81,14 @@ def load(source: Source = None, environ: Mapping[str, str] | None = None) -> End
         data = dict(source)
         return _from_dict(data, "the given kubeconfig", lambda: load(source))
     if source:
-        return _from_file(str(source), "--kubeconfig")
+        return _from_file(str(source), "--kubeconfig", context)
     if environ.get("KUBECONFIG"):
-        return _from_file(environ["KUBECONFIG"], "KUBECONFIG")
-    if environ.get("KUBERNETES_SERVICE_HOST") and (SERVICE_ACCOUNT / "token").exists():
+        return _from_file(environ["KUBECONFIG"], "KUBECONFIG", context)
+    if not context and environ.get("KUBERNETES_SERVICE_HOST") and (SERVICE_ACCOUNT / "token").exists():
         return _in_cluster()
     home = Path(environ.get("HOME") or "/") / ".kube" / "config"
     if home.exists():
-        return _from_file(str(home), "the default kubeconfig")
+        return _from_file(str(home), "the default kubeconfig", context)
     raise EndpointError(
         "no API server is configured: not in a pod, KUBECONFIG is not set and ~/.kube/config does not exist; "
         "give --kubeconfig=FILE"
@@ -114,7 +115,7 @@ def from_secret(kubeconfig: Raw) -> Endpoint:
     return _from_dict(kubeconfig, "the kubeconfig Secret", None)
 
 
-def _from_file(path: str, origin: str) -> Endpoint:
+def _from_file(path: str, origin: str, context: str = "") -> Endpoint:
     from kubernetes.config import kube_config
 
     files = [part for part in path.split(os.pathsep) if part]
@@ -122,11 +123,13 @@ def _from_file(path: str, origin: str) -> Endpoint:
         raise EndpointError(f"{origin} names {path}, which does not exist; write the file or name another one")
     configuration = _blank()
     try:
-        loader = kube_config._get_kube_config_loader(filename=path, persist_config=False)
+        loader = kube_config._get_kube_config_loader(
+            filename=path, active_context=context or None, persist_config=False
+        )
         loader.load_and_set(configuration)
     except Exception as error:
         raise _bad(f"{origin} ({path})", error) from None
-    return _endpoint(configuration, _namespace(loader), lambda: _from_file(path, origin))
+    return _endpoint(configuration, _namespace(loader), lambda: _from_file(path, origin, context))
 
 
 def _from_dict(data: Raw, origin: str, renew: Callable[[], Endpoint] | None) -> Endpoint:
