@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import datetime
 import functools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pytest
 from capm3_api import kinds, meta
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 from capm3_api.testing import builders, strategies
 from capm3_managers import cluster, considering, data, datatemplate, host, indexes, ippool, machine, watches
 from capm3_managers.env import Env
-from capm3_managers.manager import Ports
+from capm3_managers.manager import Manager, Ports
+from capm3_managers.plan import Plan
 from capm3_managers.ports import ALL_NAMESPACES, ApiError, ContractError
 from capm3_managers.testing import datasite, fixtures, peers, servers
 from capm3_managers.testing.scenario import START, NeverSettled
@@ -168,3 +171,29 @@ def test_whatever_a_schema_accepts_can_be_judged(data: st.DataObject) -> None:
             **{k: odd["metadata"][k] for k in ("labels", "annotations") if k in odd["metadata"]},
         }
     every_pass(objects)
+
+
+def pass_over(manager: Manager, objects: Sequence[Raw], name: str) -> Plan:
+    ports = Ports(Objects(objects), peers.Workloads(), servers.Servers({}))
+    return considering.consider(manager, ports, fixtures.key(name), Env(START, random.Random(1)))[1]
+
+
+def test_an_object_that_can_not_be_read_is_named_with_its_field_and_nothing_is_done() -> None:
+    settled = {(obj["kind"], meta.key_of(obj).name): copy.deepcopy(obj) for obj in worlds()[5]}
+    settled["Metal3DataClaim", "m0"]["spec"]["template"] = "dt1"
+    settled["Metal3DataClaim", "m0"].pop("status")
+    settled["Metal3DataTemplate", "dt1"]["status"]["indexes"] = {"m0": 0}
+    settled["Metal3Data", "dt1-0"]["spec"]["claim"] = "m0"
+    plan = pass_over(datatemplate.MANAGER, list(settled.values()), "dt1")
+    assert plan.wanted == settled["Metal3DataTemplate", "dt1"]
+    assert not plan.actions and plan.requeue_after and not plan.retry
+    assert "Metal3Data site-a/dt1-0: spec.claim: " in plan.because
+
+
+def test_a_failure_over_well_formed_objects_is_a_bug_and_is_raised() -> None:
+    def broken(snapshot: Any, env: Env) -> Plan:
+        raise KeyError("of ours")
+
+    manager = dataclasses.replace(datatemplate.MANAGER, decide=broken)
+    with pytest.raises(KeyError, match="of ours"):
+        pass_over(manager, worlds()[5], "dt1")

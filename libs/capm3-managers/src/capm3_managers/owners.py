@@ -13,6 +13,7 @@ from capm3_api import kinds, meta, names
 from capm3_api.meta import Key, Kind
 from capm3_api.model import Raw
 
+from capm3_managers import hosts
 from capm3_managers.ports import Reader
 
 
@@ -51,7 +52,7 @@ def find(reader: Reader, obj: Mapping[str, Any], kind: Kind) -> Raw | None:
 
 def cluster_key(obj: Mapping[str, Any]) -> Key | None:
     """The Cluster that the label ``cluster.x-k8s.io/cluster-name`` names."""
-    name = ((obj.get("metadata") or {}).get("labels") or {}).get(names.CLUSTER_NAME_LABEL)
+    name = hosts.labels(obj).get(names.CLUSTER_NAME_LABEL)
     return Key(meta.key_of(obj).namespace, str(name)) if name else None
 
 

@@ -11,7 +11,7 @@ from capm3_api import meta
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
-from capm3_managers import diff
+from capm3_managers import diff, hosts
 from capm3_managers.plan import NodePatch
 from capm3_managers.ports import ApiError, BmcAccess, BmcError, BmcFailure, BmcView, Unreachable
 
@@ -68,5 +68,5 @@ class NoServers:
 
 
 def _has(obj: Raw, labels: Mapping[str, str]) -> bool:
-    carried = (obj.get("metadata") or {}).get("labels") or {}
+    carried = hosts.labels(obj)
     return all(carried.get(name) == value for name, value in labels.items())
