@@ -70,3 +70,22 @@ def test_no_annotation_makes_the_comparison_fail(text: str) -> None:
             }
             expected = {**source, "apiVersion": f"infrastructure.cluster.x-k8s.io/{other}", "spec": {"odd": 1}}
             assert vectors.judge(source, other, expected)[0] == "differing"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "{",
+        None,
+        {},
+        {"request": None},
+        {"request": {"objects": [None]}},
+        {"request": {"objects": "x"}},
+        {"request": {}},
+    ],
+)
+def test_a_recorded_review_of_any_form_is_read(tmp_path: pathlib.Path, request_: Any) -> None:
+    for status, body in ((200, {"response": {"convertedObjects": None}}), (200, {}), (400, "")):
+        record = {"name": "odd", "request": request_, "response": {"httpStatus": status, "body": body}}
+        (tmp_path / "review-protocol.json").write_text(json.dumps([record]))
+        assert all(verdict != "differing" for _, verdict, _ in vectors.compare(tmp_path))
