@@ -153,7 +153,7 @@ def test_a_cluster_names_how_many_machines_wait_and_follows_one() -> None:
     for name in ("m1", "m2"):
         fixtures.add_machine(world, name)
     found = links(settled(world), kinds.CLUSTER, "c1")
-    assert found[0].finding.message == "2 of its machines wait: m1, m2"
+    assert (found[0].finding.what, found[0].finding.message) == ("2 of 2 machines wait", "m1, m2")
     assert [link.kind.kind for link in found] == ["Cluster", "Machine", "Metal3Machine"]
 
 

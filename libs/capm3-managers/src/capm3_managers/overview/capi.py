@@ -52,7 +52,8 @@ def _cluster(cluster: Raw, objects: Objects) -> Finding | None:
     if not provisioned and not condition.is_true(cluster, "InfrastructureReady"):
         told = of_condition(cluster, "InfrastructureReady")
         return (told or Finding("infrastructure", "its infrastructure is not provisioned yet")).of(*first)
-    waiting = _waiting(_machines(objects, key), objects)
+    machines = _machines(objects, key)
+    waiting = _waiting(machines, objects)
     scaled = [
         (kind, meta.key_of(obj))
         for kind in (kinds.KUBEADM_CONTROL_PLANE, kinds.MACHINE_DEPLOYMENT)
@@ -60,7 +61,7 @@ def _cluster(cluster: Raw, objects: Objects) -> Finding | None:
         if owners.cluster_key(obj) == key or hosts.text(obj, "spec", "clusterName") == key.name
     ]
     if waiting:
-        return Finding("machines", _listed(waiting, "wait")).of(*((kinds.MACHINE, item) for item in waiting))
+        return _for_machines(waiting, len(machines))
     told = of_condition(cluster, "Available")
     return told.of(*scaled) if told is not None else None
 
@@ -79,10 +80,12 @@ def _waiting(machines: Iterable[Raw], objects: Objects) -> list[Key]:
     return [meta.key_of(item) for item in machines if _machine(item, objects) is not None]
 
 
-def _listed(keys: Sequence[Key], verb: str) -> str:
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    word = f"{verb}s" if len(keys) == 1 else verb
-    return f"{len(keys)} of its machines {word}: {', '.join(key.name for key in keys[:_SHOWN])}{more}"
+def _for_machines(waiting: Sequence[Key], of: int) -> Finding:
+    """Some of an object's machines wait."""
+    more = f" and {len(waiting) - _SHOWN} more" if len(waiting) > _SHOWN else ""
+    what = f"{len(waiting)} of {of} machines {'waits' if len(waiting) == 1 else 'wait'}"
+    named = ", ".join(key.name for key in waiting[:_SHOWN])
+    return Finding(what, f"{named}{more}").of(*((kinds.MACHINE, item) for item in waiting))
 
 
 def _scaled(obj: Raw, objects: Objects) -> Finding | None:
@@ -92,11 +95,10 @@ def _scaled(obj: Raw, objects: Objects) -> Finding | None:
     mine = [item for item in objects.all(kinds.MACHINE) if any(_owns(parent, item) for parent in parents)]
     waiting = _waiting(mine, objects)
     want, have = looking.number(obj, 1, "spec", "replicas"), looking.number(obj, 0, "status", "availableReplicas")
-    if not waiting and have >= want:
-        return None
-    message = looking.message(obj, "Available") or f"{have} of {want} machines are available"
-    text = _listed(waiting, "wait") if waiting else message
-    return Finding("replicas", text).of(*((kinds.MACHINE, item) for item in waiting))
+    if waiting:
+        return _for_machines(waiting, len(mine))
+    message = looking.message(obj, "Available") or "its other machines are not made yet"
+    return Finding(f"{have} of {want} machines available", message) if have < want else None
 
 
 def _owns(owner: Raw, obj: Raw) -> bool:
