@@ -280,3 +280,13 @@ def test_a_pass_makes_no_more_requests_than_it_has_to() -> None:
     plan = one_pass(world)
     assert len(plan.actions) == 6 and sum(isinstance(action, Create) for action in plan.actions) == 2
     assert one_pass(world).actions == ()
+
+
+def test_a_template_whose_data_could_not_be_named_is_told_to_the_claim() -> None:
+    world = strict.install(fixtures.site())
+    name = "t" * 252
+    world.create(builders.data_template(name))
+    world.create(claim("m0", spec={"template": {"name": name}}))
+    settle(world)
+    refused = there(world, kinds.METAL3_DATA_CLAIM, "m0")
+    assert "too long" in refused["status"]["errorMessage"] and "finalizers" not in refused["metadata"]
