@@ -129,6 +129,12 @@ def demo(session: nox.Session) -> None:
 
 
 @nox.session
+def images(session: nox.Session) -> None:
+    """Builds the images of both apps and tries them: `nox -s images -- --help` (needs root and buildah)."""
+    _run(session, "python", "tools/images.py", *session.posargs)
+
+
+@nox.session
 def vectors(session: nox.Session) -> None:
     """Compares with recorded outputs of the Go programs: `nox -s vectors -- DIR`."""
     if not session.posargs:
