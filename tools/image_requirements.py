@@ -80,8 +80,7 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, required=True, help="file to write")
     given = parser.parse_args()
     own = frozenset(
-        normal(tomllib.loads((project / "pyproject.toml").read_text())["project"]["name"])
-        for project in given.projects
+        normal(tomllib.loads((project / "pyproject.toml").read_text())["project"]["name"]) for project in given.projects
     )
     table = pins(given.constraints.read_text())
     if given.build:
