@@ -25,8 +25,7 @@ def kinds_in(node: Raw) -> set[str]:
 
 
 def settled() -> World:
-    template = {**datasite.TEMPLATE, "clusterName": "c1"}
-    world = datasite.site(template=template, pool={"spec": {"clusterName": "c1"}})
+    world = datasite.site(pool={"spec": {"clusterName": "c1"}})
     datasite.scenario(world).until_settled()
     return world
 

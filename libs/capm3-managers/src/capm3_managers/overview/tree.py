@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from capm3_api import kinds, meta
+from capm3_api import kinds, meta, names
 from capm3_api.meta import Key
 from capm3_api.model import Raw
 
@@ -66,11 +66,19 @@ def lines(node: Raw, head: str = "", below: str = "") -> Iterator[str]:
 
 
 class _Known:
-    """Finds what an object hangs under: its owner, the machine that holds a host, else its cluster."""
+    """Finds what an object hangs under: its owner, the machine that holds a host, else its cluster.
+
+    A data template that names no cluster hangs under the cluster of a machine that uses it.
+    """
 
     def __init__(self, everything: Sequence[Raw]) -> None:
         self._uids = {meta.uid_of(obj) for obj in everything}
         self._by_key = {(str(obj.get("kind")), meta.key_of(obj)): meta.uid_of(obj) for obj in everything}
+        self._users = {
+            Key(meta.key_of(obj).namespace, hosts.text(obj, "spec", "dataTemplate", "name")): _cluster_name(obj)
+            for obj in everything
+            if obj.get("kind") == kinds.METAL3_MACHINE.kind
+        }
 
     def parent(self, obj: Raw) -> str:
         """The uid; ``""`` for a root."""
@@ -85,8 +93,15 @@ class _Known:
             )
         if obj.get("kind") == kinds.CLUSTER.kind:
             return ""
-        name = hosts.text(obj, "spec", "clusterName") or str(getattr(owners.cluster_key(obj), "name", ""))
+        name = _cluster_name(obj)
+        if obj.get("kind") == kinds.METAL3_DATA_TEMPLATE.kind:
+            name = name or self._users.get(meta.key_of(obj), "")
         return self._by_key.get((kinds.CLUSTER.kind, Key(meta.key_of(obj).namespace, name)), "")
+
+
+def _cluster_name(obj: Raw) -> str:
+    """As its spec or its label says; ``""`` when neither does."""
+    return hosts.text(obj, "spec", "clusterName") or str(hosts.labels(obj).get(names.CLUSTER_NAME_LABEL) or "")
 
 
 def _node(obj: Raw, children: Mapping[str, list[Raw]], objects: Objects, above: frozenset[str]) -> Raw:
