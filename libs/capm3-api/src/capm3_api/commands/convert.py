@@ -18,6 +18,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from capm3_api import conversion
 from capm3_api.commands import documents, hints
+from capm3_api.conversion import hub
+from capm3_api.model import Raw
 from capm3_api.validation import pipeline
 
 HELP = "rewrite manifests in another API version, keeping comments and order"
@@ -34,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
         "Objects of other kinds are printed as they are. The conversion-data annotation of an object is used and\n"
-        "written as the webhook does it.\n\nexit codes: 0 converted, 1 an object can't be converted, 2 wrong usage or an "
-        "unreadable file"
+        "written as the webhook does it; what v1beta2 can't hold (noCloudProvider, 90s for 90) is left out.\n\n"
+        "exit codes: 0 converted, 1 an object can't be converted, 2 wrong usage or an unreadable file"
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="YAML, several documents allowed; - is stdin")
     parser.add_argument("--to", required=True, choices=VERSIONS, metavar="VERSION", help="v1beta1 or v1beta2")
@@ -99,9 +101,20 @@ def _rewrite(tree: CommentedMap, document: documents.Document, to: str) -> None:
         converted = conversion.convert(raw, to=to)
     except conversion.ConversionError as problem:
         raise Refused(f"{document.file}:{document.line_of(problem.path)}: {problem}") from problem
+    converted = without_old_data(converted)
     if "status" not in raw:
         converted = {key: value for key, value in converted.items() if key != "status"}
     _update(tree, raw, converted)
+
+
+def without_old_data(obj: Raw) -> Raw:
+    """Without what the webhook keeps for the way back: a person who rewrites a manifest does not go back."""
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    if hub.OLD_DATA not in annotations:
+        return obj
+    kept = {name: value for name, value in annotations.items() if name != hub.OLD_DATA}
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "annotations"}
+    return {**obj, "metadata": {**metadata, **({"annotations": kept} if kept else {})}}
 
 
 def _update(tree: Any, before: Any, after: Any) -> None:
