@@ -32,6 +32,9 @@ def run(args: argparse.Namespace) -> int:
     """Does what the command line says."""
     logging.basicConfig(level=logging.DEBUG if args.verbose else logging.ERROR, format="%(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _terminated)
+    # A shell starts background jobs of a script with SIGINT ignored, which every child would inherit: an interrupted
+    # script, or a CI job, would leave servers behind.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     console = Console(stderr=getattr(args, "output", "text") == "json")
     try:
         return int(_COMMANDS[args.command](args, console))
