@@ -1,4 +1,4 @@
-"""The client against a server: verbs, content types, paging, errors."""
+"""The client against a server: verbs, content types, paging, errors (reports B35, B60)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion does what the Go program does, and keeps what that loses."""
+"""Conversion does what the Go program does, and keeps what that loses (report B17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BMC addresses: what each form means, and which are refused with what mend."""
+"""BMC addresses: what each form means, and which are refused with what mend (report B52)."""
 
 from __future__ import annotations
 
