@@ -1,4 +1,4 @@
-"""BMCs that are busy, silent or unkind: within the time, without doing an action twice, with an error that says which (B50, B51, B56)."""
+"""BMCs that are busy, silent or unkind: within the time, no action twice, an error that says which (B50, B51, B56)."""
 
 from __future__ import annotations
 
